@@ -8,13 +8,19 @@
 //! cargo run --example finalizer -- --root /tmp/buckets
 //! ```
 
-use std::{error::Error, fs, io, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    error::Error,
+    fs, io,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use clap::Parser;
-use kube::{Api, Client, CustomResource, CustomResourceExt, ResourceExt};
+use kube::{Client, CustomResource, CustomResourceExt, ResourceExt};
 use operator_runtime::{
     Action, Controller, Flags, Manager, ManagerOptions, Predicate, ReconcileError, Watch,
-    WatchScope, finalizer,
+    WatchScope, api_of, finalizer,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -59,28 +65,32 @@ impl ReconcileError for Failed {
 }
 
 async fn reconcile(bucket: Arc<Bucket>, ctx: Arc<Context>) -> Result<Action, Failed> {
-    let namespace = bucket.namespace().unwrap_or_default();
-    let directory = ctx.root.join(&namespace).join(bucket.name_any());
-    let api = Api::namespaced(ctx.client.clone(), &namespace);
+    let api = api_of(&ctx.client, &*bucket);
+    let apply = async |bucket: Arc<Bucket>| create(&bucket, &ctx.root);
+    let cleanup = async |bucket: Arc<Bucket>| delete(&bucket, &ctx.root);
     // The object gets the finalizer before anything exists outside the cluster.
-    match finalizer::ensure(&api, &*bucket, FINALIZER).await? {
-        finalizer::Event::Apply(bucket) => {
-            fs::create_dir_all(&directory)?;
-            fs::write(directory.join("README"), &bucket.spec.note)?;
-            // No watch shows a change of the directory, so check again.
-            Ok(Action::requeue(Duration::from_secs(60)))
-        }
-        finalizer::Event::Cleanup => {
-            // The cleanup may run twice: a directory that is already gone is a success.
-            match fs::remove_dir_all(&directory) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
-                _ => {}
-            }
-            finalizer::remove(&api, &*bucket, FINALIZER).await?;
-            Ok(Action::await_change())
-        }
-        finalizer::Event::Gone => Ok(Action::await_change()),
+    finalizer::run(&api, bucket, FINALIZER, apply, cleanup).await
+}
+
+fn create(bucket: &Bucket, root: &Path) -> Result<Action, Failed> {
+    let directory = directory(bucket, root);
+    fs::create_dir_all(&directory)?;
+    fs::write(directory.join("README"), &bucket.spec.note)?;
+    // No watch shows a change of the directory, so check again.
+    Ok(Action::requeue(Duration::from_secs(60)))
+}
+
+/// May run twice: a directory that is already gone is a success.
+fn delete(bucket: &Bucket, root: &Path) -> Result<(), Failed> {
+    match fs::remove_dir_all(directory(bucket, root)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error.into()),
+        _ => Ok(()),
     }
+}
+
+fn directory(bucket: &Bucket, root: &Path) -> PathBuf {
+    let namespace = bucket.namespace().unwrap_or_default();
+    root.join(namespace).join(bucket.name_any())
 }
 
 /// Keeps a directory for each Bucket

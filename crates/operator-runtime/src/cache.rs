@@ -199,17 +199,23 @@ impl Cache {
         _ = self.fill.set(fill);
     }
 
-    /// A source of all objects of a type with their whole metadata, if there is one.
-    pub(crate) fn any(&self, kind: &ScopedResource) -> Option<Arc<Source>> {
-        self.find(kind, &Selector::default())
+    /// A source that shows this object with its whole metadata: preferably one of all objects of the type.
+    pub(crate) fn showing(
+        &self,
+        kind: &ScopedResource,
+        object: &ObjectMeta,
+    ) -> Option<Arc<Source>> {
+        let fits = |source: &&Arc<Source>| {
+            source.kind == *kind && source.is_whole() && source.selector.selects(object)
+        };
+        let some = || self.sources.lock().iter().find(fits).cloned();
+        self.find(kind, &Selector::default()).or_else(some)
     }
 
     /// A source of these objects with their whole metadata, if there is one.
     pub(crate) fn find(&self, kind: &ScopedResource, selector: &Selector) -> Option<Arc<Source>> {
         let fits = |source: &&Arc<Source>| {
-            source.kind == *kind
-                && source.selector == *selector
-                && !matches!(source.form(), Form::Transformed(..))
+            source.kind == *kind && source.selector == *selector && source.is_whole()
         };
         self.sources.lock().iter().find(fits).cloned()
     }
@@ -240,6 +246,11 @@ impl Source {
     /// Marks the source as read: controllers then wait until it is filled.
     pub(crate) fn is_read(&self) {
         self.read.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the metadata of its objects is whole.
+    fn is_whole(&self) -> bool {
+        !matches!(self.form(), Form::Transformed(..))
     }
 
     /// The objects that the owner with this uid controls.
@@ -385,16 +396,37 @@ mod tests {
             Form::Metadata,
         );
         assert_eq!(cache.sources().len(), 4);
-        assert!(
-            cache
-                .any(&some.kind)
-                .is_some_and(|any| Arc::ptr_eq(&any, &objects))
-        );
-        assert!(
-            cache
-                .any(&others.kind)
-                .is_some_and(|any| Arc::ptr_eq(&any, &others))
-        );
+        let web = ObjectMeta {
+            labels: Some([("app".to_owned(), "web".to_owned())].into()),
+            ..ObjectMeta::default()
+        };
+        let shown = |kind, object: &ObjectMeta| cache.showing(kind, object);
+        let is =
+            |found: Option<Arc<Source>>, source| found.is_some_and(|it| Arc::ptr_eq(&it, source));
+        // All objects, also if a selector fits.
+        assert!(is(shown(&some.kind, &web), &objects));
+        assert!(is(shown(&others.kind, &web), &others));
+    }
+
+    #[test]
+    fn a_selector_shows_the_objects_that_it_selects() {
+        let (cache, kind) = (Cache::default(), ScopedResource::of::<ConfigMap>());
+        let selector = Selector {
+            labels: Some("app=web".to_owned()),
+            ..Selector::default()
+        };
+        let some = cache.source(&kind, &selector, Form::Metadata);
+        let labelled = |app: &str| ObjectMeta {
+            labels: Some([("app".to_owned(), app.to_owned())].into()),
+            ..ObjectMeta::default()
+        };
+        let shown = cache.showing(&kind, &labelled("web"));
+        assert!(shown.is_some_and(|shown| Arc::ptr_eq(&shown, &some)));
+        assert!(cache.showing(&kind, &labelled("api")).is_none());
+        let transform = Form::transformed(|_: &mut ConfigMap| {});
+        let (cache, kind) = (Cache::default(), ScopedResource::of::<ConfigMap>());
+        cache.source(&kind, &selector, transform);
+        assert!(cache.showing(&kind, &labelled("web")).is_none());
     }
 
     #[test]

@@ -21,6 +21,7 @@ use crate::{
     apply::conditions::ReadyCondition,
     cache::{Form, Stored, downcast},
     object::{Rules, ScopedResource, Selector, TypedObject, Verb},
+    queue::LOW_PRIORITY,
 };
 
 pub use action::Action;
@@ -49,6 +50,7 @@ pub(crate) struct Definition<C> {
     secondaries: Vec<Secondary<C>>,
     concurrency: Option<u16>,
     timeout: Option<Duration>,
+    resync_priority: i32,
     needs_leadership: bool,
     /// The condition that reports a failure, and the function that builds its patch.
     condition: ReadyCondition,
@@ -186,6 +188,7 @@ where
             secondaries: Vec::new(),
             concurrency: None,
             timeout: None,
+            resync_priority: LOW_PRIORITY,
             needs_leadership: true,
             condition: ReadyCondition::default(),
             report: None,
@@ -215,6 +218,14 @@ where
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.definition.timeout = Some(timeout);
+        self
+    }
+
+    /// The [priority](crate::guide::controllers#priorities) of the objects that the start and each resync
+    /// queue. Default: [`LOW_PRIORITY`]. With 0, they are first in, first out with the changed ones.
+    #[must_use]
+    pub fn resync_priority(mut self, priority: i32) -> Self {
+        self.definition.resync_priority = priority;
         self
     }
 

@@ -34,7 +34,7 @@ pub use options::{ManagerOptions, WatchScope};
 #[cfg(feature = "testing")]
 use crate::apply::Everything;
 use crate::{
-    apply::Applier,
+    apply::{Applier, writer::Writer},
     cache::{Key, Store, StoreOptions},
     client::{self, fence::Fence},
     clock::Clock,
@@ -114,7 +114,7 @@ struct Waiting {
     prepare: Box<Prepare>,
 }
 
-type Prepare = dyn FnOnce(Arc<Queue<Key>>, &Environment) -> Result<Prepared, Error> + Send;
+type Prepare = dyn FnOnce(Arc<Queue<Key>>, Writer, &Environment) -> Result<Prepared, Error> + Send;
 
 impl Manager {
     /// Starts logging and creates the clients; call it first in `main`.
@@ -210,8 +210,8 @@ impl Manager {
         self.clusters.own.store_with(options)
     }
 
-    /// The applier, which sends server-side applies with the operator's name as the field manager, and
-    /// skips unchanged objects.
+    /// The applier, which sends server-side applies with a field manager for each controller, and skips
+    /// unchanged objects.
     pub fn applier(&self) -> Applier {
         self.applier.clone()
     }
@@ -276,15 +276,16 @@ impl Manager {
             let context = context.clone();
             let primary = controller.primary.clone();
             for (child, selector) in controller.prunes() {
-                self.applier.prune(&primary, child, selector);
+                self.applier
+                    .prune(controller.name, &primary, child, selector);
             }
             let prunes = controller.prunes().map(|(child, _)| child.clone());
             self.controllers.push(Waiting {
                 name: controller.name,
                 shows: controller.shows(),
                 prunes: (primary, prunes.collect()),
-                prepare: Box::new(|queue, environment| {
-                    controller.prepare(context, queue, environment)
+                prepare: Box::new(|queue, writer, environment| {
+                    controller.prepare(context, queue, writer, environment)
                 }),
             });
         }

@@ -1,11 +1,10 @@
 //! Kubernetes types: as Rust types in the public API, as values inside the manager.
 
+mod any;
 mod rbac;
+mod selector;
 
-use std::{
-    collections::BTreeSet,
-    fmt::{self, Debug},
-};
+use std::fmt::{self, Debug};
 
 use kube::{
     Api, Client, Resource,
@@ -14,7 +13,11 @@ use kube::{
 };
 use serde::{Serialize, de::DeserializeOwned};
 
+pub use any::{AnyObject, ScopedObject};
 pub use rbac::{Rules, Verb};
+pub(crate) use selector::Selector;
+#[cfg(feature = "testing")]
+pub(crate) use selector::{expression, terms};
 
 /// A type that can be watched: a `CustomResource`, or a type of `k8s_openapi`.
 pub trait TypedObject:
@@ -74,6 +77,23 @@ impl ObjectScope for ClusterResourceScope {
     }
 }
 
+/// The API for the type of `object`, in its namespace. An object without a namespace is in the default one of
+/// the client.
+///
+/// ```
+/// # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.rs")); }
+/// # use example::Memcached;
+/// # async fn read(client: &kube::Client, memcached: &Memcached) -> kube::Result<()> {
+/// let newest = operator_runtime::api_of(client, memcached).get("a").await?;
+/// # Ok(())
+/// # }
+/// ```
+pub fn api_of<K: TypedObject>(client: &Client, object: &K) -> Api<K> {
+    let namespace = object.meta().namespace.as_deref();
+    let namespace = namespace.unwrap_or(client.default_namespace());
+    K::Scope::api(client.clone(), namespace)
+}
+
 /// A Kubernetes type as a value, with its scope.
 ///
 /// The manager works with these values, so that its code is compiled once and not per type.
@@ -108,6 +128,12 @@ impl ScopedResource {
         }
     }
 
+    /// Whether both are the same type, in any version.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        let (one, other) = (&self.resource, &other.resource);
+        one.group == other.group && one.plural == other.plural
+    }
+
     /// The API for the objects in `namespace`, or for all objects; a cluster-scoped type ignores the
     /// namespace.
     pub(crate) fn api<K>(&self, client: Client, namespace: Option<&str>) -> Api<K>
@@ -129,13 +155,4 @@ impl fmt::Display for ScopedResource {
             self.resource.plural, self.resource.api_version
         )
     }
-}
-
-/// The selection of objects of a type.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Selector {
-    pub(crate) labels: Option<String>,
-    pub(crate) fields: Option<String>,
-    /// The namespaces; empty means those of the operator.
-    pub(crate) namespaces: BTreeSet<String>,
 }

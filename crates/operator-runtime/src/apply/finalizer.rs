@@ -1,6 +1,6 @@
 //! Runs cleanup before an object is deleted.
 
-use std::fmt::Debug;
+use std::{fmt::Debug, sync::Arc};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::{
@@ -23,7 +23,91 @@ pub enum Event<K> {
     Gone,
 }
 
+/// Applies `object` with the finalizer `name`, or cleans up and removes the finalizer.
+///
+/// | the object | what runs |
+/// |---|---|
+/// | is not being deleted | `apply`, after the finalizer was added |
+/// | is being deleted, and has the finalizer | `cleanup`; if it succeeds, the finalizer is removed |
+/// | is being deleted, and waits for finalizers of others | nothing |
+///
+/// Sends nothing for an object that has its finalizer. For a cleanup that takes more than one reconcile,
+/// fail until it is done, or use [`ensure`] and [`remove`].
+///
+/// ```
+/// # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.rs")); }
+/// # use example::Memcached;
+/// use std::sync::Arc;
+/// use kube::Client;
+/// use operator_runtime::{Action, Controller, api_of, finalizer};
+///
+/// const NAME: &str = "cache.example.com/backup";
+///
+/// async fn reconcile(memcached: Arc<Memcached>, client: Arc<Client>) -> kube::Result<Action> {
+///     let api = api_of(&client, &*memcached);
+///     let apply = |memcached| apply(memcached, &client);
+///     finalizer::run(&api, memcached, NAME, apply, delete_backups).await
+/// }
+///
+/// async fn apply(memcached: Arc<Memcached>, client: &Client) -> kube::Result<Action> {
+///     Ok(Action::await_change())
+/// }
+///
+/// async fn delete_backups(memcached: Arc<Memcached>) -> kube::Result<()> {
+///     Ok(())
+/// }
+///
+/// Controller::new("memcached", reconcile).finalizer();
+/// ```
+///
+/// # Errors
+/// Errors of `apply`, of `cleanup` and of the API server; a conflict if `object` is not the newest version.
+/// The cleanup itself may write the object's status or metadata.
+pub async fn run<K, A, E>(
+    api: &Api<K>,
+    object: Arc<K>,
+    name: &str,
+    apply: impl AsyncFnOnce(Arc<K>) -> Result<A, E>,
+    cleanup: impl AsyncFnOnce(Arc<K>) -> Result<(), E>,
+) -> Result<A, E>
+where
+    K: Resource + Clone + Debug + DeserializeOwned + Serialize,
+    A: From<()>,
+    E: From<kube::Error>,
+{
+    if object.meta().deletion_timestamp.is_none() {
+        let object = match has(&*object, name) {
+            true => object,
+            false => Arc::new(add(api, &*object, name).await?),
+        };
+        return apply(object).await;
+    }
+    if has(&*object, name) {
+        cleanup(object.clone()).await?;
+        remove_cleaned(api, &*object, name).await?;
+    }
+    Ok(().into())
+}
+
+/// Removes the finalizer, also if `object` has changed during the cleanup. A changed spec is a conflict: it
+/// may need another cleanup.
+async fn remove_cleaned<K>(api: &Api<K>, object: &K, name: &str) -> kube::Result<()>
+where
+    K: Resource + Clone + Debug + DeserializeOwned + Serialize,
+{
+    let conflict = match remove(api, object, name).await {
+        Err(kube::Error::Api(status)) if status.is_conflict() => status,
+        result => return result,
+    };
+    let what = |object: &K| (object.uid(), object.meta().generation);
+    match api.get_opt(&object.name_any()).await? {
+        Some(newest) if what(&newest) == what(object) => remove(api, &newest, name).await,
+        _ => Err(kube::Error::Api(conflict)),
+    }
+}
+
 /// Adds the finalizer `name` to `object` unless the object is being deleted, and returns the next action.
+/// [`run`] also calls [`remove`].
 ///
 /// Sends nothing if the finalizer is present. Unlike kube's `finalizer`, this function does not wait for
 /// the object to come back through the watch.
@@ -56,20 +140,26 @@ pub async fn ensure<K>(api: &Api<K>, object: &K, name: &str) -> kube::Result<Eve
 where
     K: Resource + Clone + Debug + DeserializeOwned + Serialize,
 {
-    let has = object.finalizers().iter().any(|found| found == name);
-    if object.meta().deletion_timestamp.is_some() {
-        return Ok(match has {
-            true => Event::Cleanup,
-            false => Event::Gone,
-        });
-    }
-    if has {
-        return Ok(Event::Apply(object.clone()));
-    }
+    let is_deleted = object.meta().deletion_timestamp.is_some();
+    Ok(match (is_deleted, has(object, name)) {
+        (true, true) => Event::Cleanup,
+        (true, false) => Event::Gone,
+        (false, true) => Event::Apply(object.clone()),
+        (false, false) => Event::Apply(add(api, object, name).await?),
+    })
+}
+
+fn has(object: &impl Resource, name: &str) -> bool {
+    object.finalizers().iter().any(|found| found == name)
+}
+
+async fn add<K>(api: &Api<K>, object: &K, name: &str) -> kube::Result<K>
+where
+    K: Resource + Clone + Debug + DeserializeOwned + Serialize,
+{
     let mut finalizers = object.finalizers().to_vec();
     finalizers.push(name.to_owned());
-    let object = replace(api, object, &finalizers).await?;
-    Ok(Event::Apply(object))
+    replace(api, object, &finalizers).await
 }
 
 /// Reports in `condition` that `object` is being deleted: not ready, with the reason `Terminating`. Returns
@@ -92,7 +182,7 @@ where
     };
     let status = status::showing(object, condition, is_shown);
     match status.map_err(kube::Error::SerdeError)? {
-        Some(status) => status::send(api, object, status).await,
+        Some(status) => status::write(api, object, &status).await,
         None => Ok(object.clone()),
     }
 }

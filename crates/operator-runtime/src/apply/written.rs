@@ -53,6 +53,13 @@ pub(crate) fn note(object: &ObjectMeta) {
     });
 }
 
+/// Whether the current task reconciles this object.
+pub(super) fn is_reconciled(object: &ObjectMeta) -> bool {
+    WRITTEN
+        .try_with(|written| written.uid == object.uid)
+        .unwrap_or_default()
+}
+
 /// The resource version as a number. Kubernetes guarantees the format since 1.35, and used it before.
 pub(crate) fn version(object: &ObjectMeta) -> Option<u128> {
     object.resource_version.as_ref()?.parse().ok()
@@ -66,15 +73,16 @@ pub(crate) struct Own(Mutex<HashMap<Key, Last>>);
 struct Last {
     version: u128,
     since: Instant,
-    /// The time of the next try after a failure.
-    retry: Option<Instant>,
+    /// The time and the priority of the next try after a failure.
+    retry: Option<(Instant, i32)>,
     /// Whether something other than a change of the object has queued it meanwhile.
     urgent: bool,
 }
 
 impl Own {
-    /// Records the version in which a reconcile left an object, and the time of the retry after a failure.
-    pub(crate) fn note(&self, key: &Key, version: u128, retry: Option<Instant>) {
+    /// Records the version in which a reconcile left an object, and the time and the priority of the retry
+    /// after a failure.
+    pub(crate) fn note(&self, key: &Key, version: u128, retry: Option<(Instant, i32)>) {
         let last = Last {
             version,
             since: Instant::now(),
@@ -85,19 +93,25 @@ impl Own {
     }
 
     /// The delay before an object is reconciled: until the watch shows the own write, and if that write is
-    /// the only change, until the retry after a failure.
-    pub(crate) fn wait(&self, key: &Key, object: &ObjectMeta, urgent: bool) -> Option<Duration> {
+    /// the only change, until the retry after a failure, with the priority of that retry.
+    pub(crate) fn wait(
+        &self,
+        key: &Key,
+        object: &ObjectMeta,
+        urgent: bool,
+    ) -> Option<(Duration, Option<i32>)> {
         let mut own = self.0.lock();
         let last = own.get_mut(key)?;
         last.urgent |= urgent;
         let shown = version(object);
         if shown < Some(last.version) && last.since.elapsed() < LAG {
-            return Some(LOOK);
+            return Some((LOOK, None));
         }
         if shown <= Some(last.version) && !last.urgent {
-            let left = last.retry?.checked_duration_since(Instant::now());
-            if left.is_some_and(|left| !left.is_zero()) {
-                return left;
+            let (retry, priority) = last.retry?;
+            let left = retry.checked_duration_since(Instant::now());
+            if let Some(left) = left.filter(|left| !left.is_zero()) {
+                return Some((left, Some(priority)));
             }
         }
         own.remove(key);
@@ -148,7 +162,7 @@ mod tests {
         let (own, key) = (Own::default(), Key::new(None, "a"));
         assert_eq!(own.wait(&key, &object("a", "9"), false), None);
         own.note(&key, 11, None);
-        assert_eq!(own.wait(&key, &object("a", "9"), true), Some(LOOK));
+        assert_eq!(own.wait(&key, &object("a", "9"), true), Some((LOOK, None)));
         assert_eq!(own.wait(&key, &object("a", "11"), false), None);
         own.note(&key, 11, None);
         own.0.lock().get_mut(&key).unwrap().since -= LAG;
@@ -157,19 +171,20 @@ mod tests {
     }
 
     #[test]
-    fn our_own_write_does_not_cut_a_back_off_short_and_everything_else_does() {
+    fn our_own_write_cuts_no_back_off_short_and_raises_no_priority_and_everything_else_does() {
         let (own, key) = (Own::default(), Key::new(None, "a"));
         for (shown, urgent, waits) in [
             ("11", false, true),
             ("11", true, false),
             ("12", false, false),
         ] {
-            own.note(&key, 11, Some(Instant::now() + SECOND));
+            own.note(&key, 11, Some((Instant::now() + SECOND, -7)));
             let wait = own.wait(&key, &object("a", shown), urgent);
-            assert_eq!(wait.is_some(), waits, "{shown} {urgent}");
+            let priority = wait.map(|(_, priority)| priority);
+            assert_eq!(priority, waits.then_some(Some(-7)), "{shown} {urgent}");
         }
-        own.note(&key, 11, Some(Instant::now() + SECOND));
-        assert_eq!(own.wait(&key, &object("a", "10"), true), Some(LOOK));
+        own.note(&key, 11, Some((Instant::now() + SECOND, 0)));
+        assert_eq!(own.wait(&key, &object("a", "10"), true), Some((LOOK, None)));
         let wait = own.wait(&key, &object("a", "11"), false);
         assert_eq!(wait, None, "it was urgent while it was behind");
     }

@@ -6,13 +6,14 @@ use kube::runtime::controller;
 
 /// The result of a successful reconcile.
 ///
-/// It mirrors kube's [`Action`](controller::Action) and converts into it. It is a separate type because the
-/// delay in kube's `Action` is private, so this crate could not read it.
+/// It mirrors kube's [`Action`](controller::Action) and converts into it, without the priority. It is a
+/// separate type because the delay in kube's `Action` is private, so this crate could not read it.
 ///
 /// A reconcile function may also return a [`Duration`], which requeues, or `()`, which awaits a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Action {
     pub(crate) requeue_after: Option<Duration>,
+    pub(crate) priority: Option<i32>,
 }
 
 impl Action {
@@ -21,6 +22,7 @@ impl Action {
     pub const fn requeue(delay: Duration) -> Self {
         Self {
             requeue_after: Some(delay),
+            priority: None,
         }
     }
 
@@ -29,7 +31,16 @@ impl Action {
     pub const fn await_change() -> Self {
         Self {
             requeue_after: None,
+            priority: None,
         }
+    }
+
+    /// Requeues with this [priority](crate::guide::controllers#priorities). Default: the priority with which
+    /// the object was queued. Without a requeue, it has no effect.
+    #[must_use]
+    pub const fn priority(mut self, priority: i32) -> Self {
+        self.priority = Some(priority);
+        self
     }
 }
 

@@ -17,6 +17,7 @@ use super::{
     worker::Worker,
 };
 use crate::{
+    apply::writer::Writer,
     cache::{Key, ObjectEvent, Source},
     client::fence::in_every_replica,
     cluster::Clusters,
@@ -45,6 +46,7 @@ pub(crate) struct Prepared {
     sources: Vec<Arc<Source>>,
     concurrency: u16,
     resync: Duration,
+    resync_priority: i32,
 }
 
 impl<C: Send + Sync + 'static> Definition<C> {
@@ -53,6 +55,7 @@ impl<C: Send + Sync + 'static> Definition<C> {
         self,
         context: Arc<C>,
         queue: Arc<Queue<Key>>,
+        writer: Writer,
         environment: &Environment,
     ) -> Result<Prepared, Error> {
         let Environment {
@@ -68,7 +71,7 @@ impl<C: Send + Sync + 'static> Definition<C> {
             // A deletion runs no reconcile, but clears the object's state.
             let passes = watch.passes(change) || change.after().is_none();
             if let (true, Some(meta)) = (passes, change.after().or(change.before())) {
-                add.add_changed(&Key::of(meta));
+                add.add_changed(&Key::of(meta), watch.priority);
             }
         }));
         let mut sources = vec![source.clone()];
@@ -82,7 +85,8 @@ impl<C: Send + Sync + 'static> Definition<C> {
             let context = context.clone();
             other.subscribe(Box::new(move |change| {
                 let keys = secondary.concerned(change, &primary.kind, &primary.content, &context);
-                keys.iter().for_each(|key| queue.add(key));
+                let priority = secondary.watch.priority;
+                keys.iter().for_each(|key| queue.add(key, priority));
             }));
             sources.push(other);
         }
@@ -102,6 +106,7 @@ impl<C: Send + Sync + 'static> Definition<C> {
             backoff: Default::default(),
             shown: Default::default(),
             own: Default::default(),
+            writer: Arc::new(writer),
             runs: Default::default(),
         };
         Ok(Prepared {
@@ -112,6 +117,7 @@ impl<C: Send + Sync + 'static> Definition<C> {
             sources,
             concurrency,
             resync: environment.resync,
+            resync_priority: self.resync_priority,
         })
     }
 }
@@ -156,12 +162,13 @@ impl Prepared {
         }
     }
 
-    /// Queues every object, as if just created, behind the changed ones.
+    /// Queues every object, as if just created, with a low priority.
     fn add_all(&self) {
+        let queue = &self.worker.queue;
         for entry in self.worker.source.content.entries() {
             let passes = || self.watch.passes(&ObjectEvent::created(&entry));
             match catch_unwind(AssertUnwindSafe(passes)) {
-                Ok(true) => self.worker.queue.add_background(&Key::of(entry.meta())),
+                Ok(true) => queue.add(&Key::of(entry.meta()), self.resync_priority),
                 Ok(false) => {}
                 Err(panic) => {
                     let (controller, error) = (self.name, panic_message(&*panic));

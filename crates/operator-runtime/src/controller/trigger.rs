@@ -10,6 +10,7 @@ use crate::{cache::Key, object::TypedObject, queue::Queue};
 /// a timer of your own. Clones are cheap.
 pub struct Trigger<K> {
     queue: Arc<Queue<Key>>,
+    priority: i32,
     objects: PhantomData<fn(K)>,
 }
 
@@ -17,15 +18,23 @@ impl<K: TypedObject> Trigger<K> {
     pub(crate) fn new(queue: Arc<Queue<Key>>) -> Self {
         Self {
             queue,
+            priority: 0,
             objects: PhantomData,
         }
+    }
+
+    /// Queues objects with this [priority](crate::guide::controllers#priorities). Default: 0.
+    #[must_use]
+    pub fn priority(mut self, priority: i32) -> Self {
+        self.priority = priority;
+        self
     }
 
     /// Queues an object for a reconcile. Repeated calls before the reconcile have no effect, nor do calls
     /// for an object that does not exist.
     pub fn reconcile(&self, object: &ObjectRef<K>) {
         let key = Key::new(object.namespace.as_deref(), &object.name);
-        self.queue.add(&key);
+        self.queue.add(&key, self.priority);
     }
 }
 
@@ -33,6 +42,7 @@ impl<K> Clone for Trigger<K> {
     fn clone(&self) -> Self {
         Self {
             queue: self.queue.clone(),
+            priority: self.priority,
             objects: PhantomData,
         }
     }

@@ -28,6 +28,7 @@ pub struct Watch {
     pub(super) selector: Selector,
     pub(super) predicate: Option<Predicate>,
     pub(super) any_owner: bool,
+    pub(super) priority: i32,
     pub(super) cluster: Option<&'static str>,
     /// The type of the transform, and the forms of its objects before and after.
     transform: Option<(ScopedResource, Form, Form)>,
@@ -72,6 +73,13 @@ impl Watch {
     #[must_use]
     pub fn when(mut self, predicate: Predicate) -> Self {
         self.predicate = Some(predicate);
+        self
+    }
+
+    /// Queues the objects of an event with this [priority](crate::guide::controllers#priorities). Default: 0.
+    #[must_use]
+    pub fn priority(mut self, priority: i32) -> Self {
+        self.priority = priority;
         self
     }
 

@@ -16,7 +16,7 @@ use k8s_openapi::{
 };
 use kube::{
     Api, Client, Resource,
-    api::{DynamicObject, Patch, PatchParams},
+    api::DynamicObject,
     runtime::events::{Event, EventType, Recorder},
 };
 use tokio_util::sync::CancellationToken;
@@ -31,12 +31,13 @@ use crate::{
     apply::{
         conditions::ReadyCondition,
         status,
+        writer::{Writer, writing},
         written::{self, Own},
     },
     cache::{Entry, Key, Source, Stored},
     error::{chain, panic_message},
     metrics::{ControllerMetrics, Outcome},
-    queue::Queue,
+    queue::{Queue, Taken},
 };
 
 /// The time for which an own write does not wake an object with a terminal failure: effectively forever, as
@@ -58,6 +59,7 @@ pub(super) struct Worker {
     pub(super) backoff: Backoff<Key>,
     pub(super) shown: Shown,
     pub(super) own: Own,
+    pub(super) writer: Arc<Writer>,
     pub(super) runs: AtomicU64,
 }
 
@@ -71,30 +73,33 @@ impl Worker {
                 taken = self.queue.next() => taken,
             };
             let _work = self.queue.work();
-            let key = taken.object;
-            let found = self.source.content.get(&key);
-            let wait = |entry: &Entry| self.own.wait(&key, entry.meta(), taken.urgent);
-            let wait = found.as_ref().and_then(wait);
-            let delay = match found {
-                _ if wait.is_some() => wait,
-                Some(Entry::Valid(object)) => self.reconcile(&key, object).await,
-                Some(entry) => self.leave(&key, &entry).await,
-                None => {
-                    self.forget(&key);
-                    None
+            let key = &taken.object;
+            let found = self.source.content.get(key);
+            let wait = |entry: &Entry| self.own.wait(key, entry.meta(), taken.urgent);
+            if let Some((delay, priority)) = found.as_ref().and_then(wait) {
+                self.queue.look_after(&taken, delay, priority);
+            } else {
+                match found {
+                    Some(Entry::Valid(object)) => {
+                        let next = self.reconcile(&taken, object).await;
+                        if let Some(delay) = next.requeue_after {
+                            self.queue.requeue(&taken, delay, next.priority);
+                        }
+                    }
+                    Some(entry) => self.leave(key, &entry).await,
+                    None => {
+                        self.forget(key);
+                        self.writer.owned.forget(key);
+                    }
                 }
-            };
-            match delay {
-                Some(delay) if wait.is_some() => self.queue.look_after(&key, delay),
-                Some(delay) => self.queue.add_after(&key, delay),
-                None => {}
             }
-            self.queue.done(&key);
+            self.queue.done(key);
         }
     }
 
-    /// Reconciles an object and returns the delay until the next reconcile.
-    async fn reconcile(&self, key: &Key, object: Arc<dyn Stored>) -> Option<Duration> {
+    /// Reconciles an object and returns when to reconcile it next.
+    async fn reconcile(&self, taken: &Taken<Key>, object: Arc<dyn Stored>) -> Action {
+        let key = &taken.object;
         let span = tracing::error_span!(
             "reconcile",
             controller = self.name,
@@ -106,14 +111,15 @@ impl Worker {
             let running = self.metrics.running();
             let begin = Instant::now();
             let reconcile = self.call(object.clone());
-            let (result, newest) = written::during(object.meta(), reconcile).await;
+            let (result, newest) = self.writing(&*object, reconcile).await;
             drop(running);
-            let (outcome, mut delay) = self.conclude(key, &result);
+            let (outcome, mut next) = self.conclude(key, &result);
             self.metrics.ended(outcome, begin.elapsed());
             let mut own = newest;
             let mut retry = None;
             if let Err((_, failure)) = &result {
-                match self.show(key, &*object, newest.is_some(), failure).await {
+                let show = self.show(key, &*object, newest.is_some(), failure);
+                match self.writing(&*object, show).await.0 {
                     Ok(shown) => {
                         own = own.max(shown);
                         if failure.terminal {
@@ -121,18 +127,31 @@ impl Worker {
                         }
                     }
                     // The failure would go unreported.
-                    Err(()) if failure.terminal => delay = Some(self.backoff.failed(key)),
+                    Err(()) if failure.terminal => {
+                        next = Action::requeue(self.backoff.failed(key));
+                    }
                     Err(()) => {}
                 }
                 own = own.max(written::version(object.meta()));
-                retry = Instant::now().checked_add(delay.unwrap_or(NEVER));
+                let at = Instant::now().checked_add(next.requeue_after.unwrap_or(NEVER));
+                retry = at.map(|at| (at, taken.priority));
             }
             if let Some(own) = own {
                 self.own.note(key, own, retry);
             }
-            delay
+            next
         };
         run.instrument(span).await
+    }
+
+    /// Runs the work on an object, whose writes are the controller's; also returns the newest version of the
+    /// object that the work has written.
+    async fn writing<T>(
+        &self,
+        object: &dyn Stored,
+        work: impl Future<Output = T>,
+    ) -> (T, Option<u128>) {
+        writing(self.writer.clone(), written::during(object.meta(), work)).await
     }
 
     async fn call(&self, object: Arc<dyn Stored>) -> Result<Action, (Outcome, Failure)> {
@@ -159,12 +178,12 @@ impl Worker {
         }
     }
 
-    /// The outcome and the delay of a result, which is logged.
+    /// The outcome of a result, which is logged, and when to reconcile the object next.
     fn conclude(
         &self,
         key: &Key,
         result: &Result<Action, (Outcome, Failure)>,
-    ) -> (Outcome, Option<Duration>) {
+    ) -> (Outcome, Action) {
         let (outcome, failure) = match result {
             Ok(action) => {
                 self.forget(key);
@@ -172,7 +191,7 @@ impl Worker {
                     Some(_) => Outcome::RequeueAfter,
                     None => Outcome::Success,
                 };
-                return (outcome, action.requeue_after);
+                return (outcome, *action);
             }
             Err((outcome, failure)) => (*outcome, failure),
         };
@@ -188,7 +207,7 @@ impl Worker {
                 error,
                 "reconcile failed, not retrying until a change"
             );
-            return (outcome, None);
+            return (outcome, Action::await_change());
         }
         let delay = self.backoff.failed(key);
         if *conflict {
@@ -196,7 +215,7 @@ impl Worker {
         } else {
             tracing::error!(reason, error, retry_in = ?delay, "reconcile failed");
         }
-        (outcome, Some(delay))
+        (outcome, Action::requeue(delay))
     }
 
     /// Reports a failure in the object's condition, unless it is already there; returns the version of the
@@ -232,21 +251,19 @@ impl Worker {
             true => api.get_opt(key.name()).await.map_err(unreported)?,
             false => None,
         };
-        let patch = match report(object, newer, condition) {
-            Ok(Some(patch)) => patch,
+        let (object, status) = match report(object, newer, condition) {
+            Ok(Some(report)) => report,
             Ok(None) => return Ok(None),
             Err(error) => {
                 tracing::warn!(%error, "cannot report the failure in the status: give the fields of the status defaults");
                 return Err(());
             }
         };
-        let (params, patch) = (PatchParams::default(), Patch::Merge(patch));
-        match api.patch_status(key.name(), &params, &patch).await {
+        match status::write(&api, &object, &status).await {
             Ok(shown) => {
                 self.shown.note(key, version, failure);
                 Ok(written::version(&shown.metadata))
             }
-            Err(error) if status::is_gone(&error, key.name()) => Ok(None),
             Err(kube::Error::Api(status)) if status.is_conflict() => {
                 tracing::debug!("conflict: cannot report the failure in the status");
                 Err(())
@@ -265,9 +282,9 @@ impl Worker {
     }
 
     /// Skips an object that does not decode, and publishes an event. Its finalizers stay.
-    async fn leave(&self, key: &Key, entry: &Entry) -> Option<Duration> {
+    async fn leave(&self, key: &Key, entry: &Entry) {
         let Entry::Invalid(invalid) = entry else {
-            return None;
+            return;
         };
         self.forget(key);
         self.metrics.undecodable();
@@ -285,7 +302,6 @@ impl Worker {
             let error = chain(&error);
             tracing::debug!(error, "cannot publish the event for an undecodable object");
         }
-        None
     }
 }
 

@@ -147,10 +147,20 @@ impl Manager {
         let read = self.clusters.read();
         let mut names = BTreeSet::new();
         let mut work = std::mem::take(&mut self.runnables);
+        let primaries: Vec<_> = self
+            .controllers
+            .iter()
+            .map(|it| it.prunes.0.clone())
+            .collect();
         for controller in std::mem::take(&mut self.controllers) {
             let name = controller.name;
             names.insert(name);
-            let mut prepared = (controller.prepare)(self.queue(name), &environment)?;
+            let mut same = primaries
+                .iter()
+                .filter(|it| it.is_same(&controller.prunes.0));
+            let alone = same.nth(1).is_none();
+            let writer = self.applier.writer(name, alone);
+            let mut prepared = (controller.prepare)(self.queue(name), writer, &environment)?;
             prepared.wait_for(&read);
             work.push(prepared.into());
         }

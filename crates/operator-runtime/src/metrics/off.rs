@@ -86,7 +86,7 @@ pub(crate) struct QueueMetrics;
 impl QueueMetrics {
     pub(crate) fn added(&self) {}
 
-    pub(crate) fn depth(&self, _: usize) {}
+    pub(crate) fn depths(&self, _: impl Iterator<Item = (i32, usize)>) {}
 
     pub(crate) fn waited(&self, _: Duration) {}
 

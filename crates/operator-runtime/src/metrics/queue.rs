@@ -1,7 +1,8 @@
 //! The metrics of work queues: client-go's `workqueue_*` with controller-runtime's labels.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, iter::once, time::Duration};
 
+use parking_lot::Mutex;
 use prometheus_client::{
     encoding::EncodeLabelSet,
     metrics::{
@@ -15,12 +16,11 @@ use prometheus_client::{
 
 use super::work::{Ages, Labels, Unfinished, Work};
 
-/// The priority is empty, as for controller-runtime's queue without priorities.
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
 struct DepthLabels {
     name: &'static str,
     controller: &'static str,
-    priority: &'static str,
+    priority: i32,
 }
 
 /// The metrics of all queues.
@@ -65,25 +65,27 @@ impl Families {
             name,
             controller: name,
         };
-        let depth = DepthLabels {
+        let queue = QueueMetrics {
             name,
-            controller: name,
-            priority: "",
-        };
-        QueueMetrics {
-            depth: self.depth.get_or_create_owned(&depth),
+            depth: self.depth.clone(),
+            depths: Mutex::default(),
             adds: self.adds.get_or_create_owned(&labels),
             retries: self.retries.get_or_create_owned(&labels),
             waited: self.waited.get_or_create_owned(&labels),
             worked: self.worked.get_or_create_owned(&labels),
             unfinished: self.unfinished.of(&labels),
-        }
+        };
+        queue.depths(once((0, 0)));
+        queue
     }
 }
 
 /// The metrics of one queue.
 pub(crate) struct QueueMetrics {
-    depth: Gauge,
+    name: &'static str,
+    depth: Family<DepthLabels, Gauge>,
+    /// By priority. An empty priority keeps its gauge.
+    depths: Mutex<BTreeMap<i32, Gauge>>,
     adds: Counter,
     retries: Counter,
     waited: Histogram,
@@ -97,9 +99,26 @@ impl QueueMetrics {
         self.adds.inc();
     }
 
-    /// Sets the number of queued objects, without delayed ones.
-    pub(crate) fn depth(&self, objects: usize) {
-        self.depth.set(objects.try_into().unwrap_or(i64::MAX));
+    /// Sets the number of queued objects by priority, without delayed ones. Other priorities have none.
+    pub(crate) fn depths(&self, objects: impl Iterator<Item = (i32, usize)>) {
+        let mut depths = self.depths.lock();
+        let mut left: Vec<i32> = depths.keys().copied().collect();
+        for (priority, objects) in objects {
+            left.retain(|other| *other != priority);
+            let (name, controller) = (self.name, self.name);
+            let gauge = || {
+                self.depth.get_or_create_owned(&DepthLabels {
+                    name,
+                    controller,
+                    priority,
+                })
+            };
+            let gauge = depths.entry(priority).or_insert_with(gauge);
+            gauge.set(objects.try_into().unwrap_or(i64::MAX));
+        }
+        for priority in left {
+            depths[&priority].set(0);
+        }
     }
 
     /// Records how long a taken object was queued.
@@ -150,7 +169,8 @@ mod tests {
         queue.added();
         queue.added();
         queue.retried();
-        queue.depth(2);
+        queue.depths([(-100, 7), (0, 3)].into_iter());
+        queue.depths(once((0, 2)));
         queue.waited(Duration::from_millis(5));
         let (one, two) = (queue.work(), queue.work());
         let running = r#"workqueue_unfinished_work_seconds{name="a",controller="a"}"#;
@@ -163,8 +183,12 @@ mod tests {
             (r#"workqueue_adds_total{name="a",controller="a"}"#, "2"),
             (r#"workqueue_retries_total{name="a",controller="a"}"#, "1"),
             (
-                r#"workqueue_depth{name="a",controller="a",priority=""}"#,
+                r#"workqueue_depth{name="a",controller="a",priority="0"}"#,
                 "2",
+            ),
+            (
+                r#"workqueue_depth{name="a",controller="a",priority="-100"}"#,
+                "0",
             ),
             (
                 r#"workqueue_queue_duration_seconds_bucket{le="0.001","#,
