@@ -279,6 +279,20 @@ mod tests {
         assert_eq!(get(&readiness, "/readyz").await.0, 503);
     }
 
+    #[cfg(feature = "self-signed")]
+    #[tokio::test]
+    async fn a_warning_is_shown_and_fails_nothing() {
+        let readiness = Readiness::default();
+        readiness.expect("certificate");
+        readiness.pass_although("certificate", "its Secret is gone");
+        assert_eq!(get(&readiness, "/readyz").await, (200, "ok".to_owned()));
+        let text = "[+]certificate ok: its Secret is gone\nreadyz check passed\n";
+        assert_eq!(
+            get(&readiness, "/readyz?verbose").await,
+            (200, text.to_owned())
+        );
+    }
+
     #[tokio::test]
     async fn checks_of_the_user_are_asked_each_time() {
         let (readiness, answers) = (

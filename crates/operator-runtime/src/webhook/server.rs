@@ -19,7 +19,7 @@ use axum::{
         header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, RETRY_AFTER},
     },
     response::{IntoResponse, Response},
-    routing::post,
+    routing::{MethodRouter, post},
 };
 use exchange::{Exchange, body_of, send};
 use futures::{
@@ -35,6 +35,7 @@ use super::{
     certificates::{Environment, certificate},
     declaration::{Declaration, check},
     memory::{Cost, Memory, Taken, room},
+    undeclared::Undeclared,
 };
 #[cfg(feature = "envtest")]
 use crate::server::certificate::Certificate;
@@ -57,6 +58,13 @@ const ADMISSION: Cost = Cost {
     most: BODY,
     patience: Duration::from_secs(5),
 };
+
+/// The label of requests for paths without a webhook, in metrics.
+const OTHER: &str = "other";
+
+/// The path at which envtest asks whether the API server calls webhooks.
+#[cfg(feature = "envtest")]
+pub(crate) const PROBED: &str = "/envtest-probe";
 
 /// The size of the parts in which a longer response is sent, in bytes.
 const PART: usize = 64 * 1024;
@@ -264,17 +272,30 @@ impl Site {
         if !self.conversions.is_empty() {
             let conversions: Arc<[_]> = self.conversions.into();
             let panics = metrics.conversion_panics();
+            let shared = memory.clone();
             let respond = move |request| {
                 let exchange = Exchange {
                     conversions: conversions.clone(),
                     panics: panics.clone(),
-                    memory: memory.clone(),
+                    memory: shared.clone(),
                 };
                 exchange.respond(request)
             };
             router = router.merge(route(CONVERT, metrics.webhook(CONVERT), respond));
         }
-        router
+        #[cfg(feature = "envtest")]
+        let router = router.route(PROBED, post(StatusCode::NOT_FOUND));
+        let undeclared = Arc::new(Undeclared::default());
+        let respond = move |request: Request| {
+            let (undeclared, memory) = (undeclared.clone(), memory.clone());
+            async move {
+                let path = request.uri().path().to_owned();
+                let Whole { text, taken } = body(request, ADMISSION, &memory).await?;
+                let answer = undeclared.allow_at(&path, &text).map_err(refuse)?;
+                Ok(accept(answer, taken, &memory))
+            }
+        };
+        router.fallback_service(serve(metrics.webhook(OTHER), respond))
     }
 }
 
@@ -284,7 +305,16 @@ where
     F: Fn(Request) -> Fut + Clone + Send + Sync + 'static,
     Fut: Future<Output = Result<Response, Response>> + Send,
 {
-    let serve = move |request: Request| async move {
+    Router::new().route(path, serve(metrics, respond))
+}
+
+/// Answers posted JSON, with metrics.
+fn serve<F, Fut>(metrics: WebhookMetrics, respond: F) -> MethodRouter
+where
+    F: Fn(Request) -> Fut + Clone + Send + Sync + 'static,
+    Fut: Future<Output = Result<Response, Response>> + Send,
+{
+    post(move |request: Request| async move {
         let running = metrics.begin();
         let response = match is_json(request.headers()) {
             true => respond(request).await.unwrap_or_else(|refused| refused),
@@ -295,8 +325,7 @@ where
         };
         running.answered(response.status().as_u16());
         response
-    };
-    Router::new().route(path, post(serve))
+    })
 }
 
 /// The body of a request, with its reserved memory.

@@ -10,6 +10,7 @@ mod kubectl;
 mod manifests;
 mod parts;
 mod reviews;
+mod rollout;
 mod rotation;
 mod schema;
 
