@@ -4,6 +4,7 @@ mod action;
 mod backoff;
 mod controllers;
 mod failure;
+mod hubs;
 mod predicate;
 mod prepare;
 mod trigger;
@@ -11,11 +12,15 @@ mod watch;
 mod watches;
 mod worker;
 
-use std::{marker::PhantomData, sync::Arc, time::Duration};
+use std::{iter, marker::PhantomData, sync::Arc, time::Duration};
 
 use futures::{FutureExt, future::BoxFuture};
 use k8s_openapi::api::events::v1::Event;
-use kube::{Resource, api::DynamicObject, runtime::reflector::Lookup};
+use kube::{
+    Resource,
+    api::{ApiResource, DynamicObject},
+    runtime::reflector::Lookup,
+};
 
 use crate::{
     apply::conditions::ReadyCondition,
@@ -28,6 +33,7 @@ pub use action::Action;
 pub use controllers::Controllers;
 pub use failure::ReconcileError;
 use failure::{Failure, Report};
+pub(crate) use hubs::Hubs;
 pub use predicate::Predicate;
 pub(crate) use prepare::{Environment, Prepared};
 pub use trigger::Trigger;
@@ -52,6 +58,9 @@ pub(crate) struct Definition<C> {
     timeout: Option<Duration>,
     resync_priority: i32,
     needs_leadership: bool,
+    /// The types that it writes, but does not watch.
+    written: Vec<ApiResource>,
+    uses_spokes: bool,
     /// The condition that reports a failure, and the function that builds its patch.
     condition: ReadyCondition,
     report: Option<Report>,
@@ -62,6 +71,15 @@ impl<C> Definition<C> {
     pub(crate) fn shows(&self) -> Option<(ScopedResource, &'static str)> {
         let shows = (self.primary.clone(), self.condition.type_());
         self.report.map(|_| shows)
+    }
+
+    /// The types that it reads or writes and that must not be spokes; none with
+    /// [`uses_spokes`](Controller::uses_spokes).
+    pub(crate) fn uses(&self) -> impl Iterator<Item = &ApiResource> {
+        let secondaries = self.secondaries.iter().map(|other| &other.of);
+        let watched = iter::once(&self.primary).chain(secondaries);
+        let all = watched.map(|of| &of.resource).chain(&self.written);
+        all.filter(|_| !self.uses_spokes)
     }
 
     /// The types of children that the controller prunes.
@@ -190,6 +208,8 @@ where
             timeout: None,
             resync_priority: LOW_PRIORITY,
             needs_leadership: true,
+            written: Vec::new(),
+            uses_spokes: false,
             condition: ReadyCondition::default(),
             report: None,
         };
@@ -236,6 +256,19 @@ where
         self
     }
 
+    /// Lets the controller read and write spokes: versions of the project's kinds other than the
+    /// [hub](crate::webhook::Conversion). Without this, the manager does not start such a controller.
+    ///
+    /// Every write through a spoke, also a status patch or a finalizer, is converted to the spoke and back.
+    /// A conversion webhook keeps the fields that the spoke lacks, except those of
+    /// [`Spoke::drops`](crate::webhook::Spoke::drops). Without a conversion webhook, these fields are erased.
+    /// Use it only if this version has every field, or may lose them.
+    #[must_use]
+    pub fn uses_spokes(mut self) -> Self {
+        self.definition.uses_spokes = true;
+        self
+    }
+
     /// The condition that shows whether an object is ready. Default: `Ready`. Controllers of the same kind
     /// need different conditions.
     ///
@@ -265,7 +298,7 @@ where
         T: Resource<DynamicType = ()> + 'static,
     {
         self.definition.rules.allow::<T>(verbs);
-        self
+        self.writes::<T>(verbs)
     }
 
     /// Grants `verbs` on the object of type `T` with this name, and on no others.
@@ -279,7 +312,7 @@ where
         T: Resource<DynamicType = ()> + 'static,
     {
         self.definition.rules.allow_named::<T>(name, verbs);
-        self
+        self.writes::<T>(verbs)
     }
 
     /// Grants `verbs` on a subresource of the type `T`, such as `scale` or `exec`.
@@ -290,6 +323,14 @@ where
     {
         let rules = &mut self.definition.rules;
         rules.allow_subresource::<T>(subresource, verbs);
+        self.writes::<T>(verbs)
+    }
+
+    /// Notes the type `T` if `verbs` can change objects.
+    fn writes<T: Resource<DynamicType = ()>>(mut self, verbs: &[Verb]) -> Self {
+        if verbs.contains(&Verb::Patch) || verbs.contains(&Verb::Update) {
+            self.definition.written.push(ApiResource::erase::<T>(&()));
+        }
         self
     }
 }

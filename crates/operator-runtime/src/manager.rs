@@ -19,6 +19,7 @@ use axum::{
 };
 use kube::{
     Client, Config,
+    api::ApiResource,
     runtime::events::{Recorder, Reporter},
 };
 use parking_lot::Mutex;
@@ -39,7 +40,7 @@ use crate::{
     client::{self, fence::Fence},
     clock::Clock,
     cluster::{Cluster, Clusters},
-    controller::{Controllers, Environment, Prepared, Trigger},
+    controller::{Controllers, Environment, Hubs, Prepared, Trigger},
     error::{Error, TaskError},
     leader::Candidate,
     logs,
@@ -99,6 +100,7 @@ pub struct Manager {
     concurrency: u16,
     resync: Duration,
     queues: Mutex<BTreeMap<&'static str, Arc<Queue<Key>>>>,
+    hubs: Hubs,
     controllers: Vec<Waiting>,
     runnables: Vec<Runnable>,
     stop: CancellationToken,
@@ -111,6 +113,8 @@ struct Waiting {
     shows: Option<(ScopedResource, &'static str)>,
     /// The primary type, and the types of children that the controller prunes.
     prunes: (ScopedResource, Vec<ScopedResource>),
+    /// The types that must not be spokes.
+    uses: Vec<ApiResource>,
     prepare: Box<Prepare>,
 }
 
@@ -180,6 +184,7 @@ impl Manager {
             concurrency: 1,
             resync: DEFAULT_RESYNC,
             queues: Mutex::default(),
+            hubs: Hubs::default(),
             controllers: Vec::new(),
             runnables: Vec::new(),
             stop: CancellationToken::new(),
@@ -272,7 +277,9 @@ impl Manager {
         context: impl Into<Arc<C>>,
     ) -> Self {
         let context = context.into();
-        for controller in controllers.into().into_vec() {
+        let (controllers, hubs) = controllers.into().into_parts();
+        self.hubs.extend(hubs);
+        for controller in controllers {
             let context = context.clone();
             let primary = controller.primary.clone();
             for (child, selector) in controller.prunes() {
@@ -284,6 +291,7 @@ impl Manager {
                 name: controller.name,
                 shows: controller.shows(),
                 prunes: (primary, prunes.collect()),
+                uses: controller.uses().cloned().collect(),
                 prepare: Box::new(|queue, writer, environment| {
                     controller.prepare(context, queue, writer, environment)
                 }),
