@@ -5,6 +5,7 @@ mod backoff;
 mod controllers;
 mod dynamic;
 mod failure;
+mod hubs;
 mod predicate;
 mod prepare;
 mod trigger;
@@ -12,11 +13,15 @@ mod watch;
 mod watches;
 mod worker;
 
-use std::{marker::PhantomData, sync::Arc, time::Duration};
+use std::{iter, marker::PhantomData, sync::Arc, time::Duration};
 
 use futures::{FutureExt, future::BoxFuture};
 use k8s_openapi::api::events::v1::Event;
-use kube::{Resource, api::DynamicObject, runtime::reflector::Lookup};
+use kube::{
+    Resource,
+    api::{ApiResource, DynamicObject},
+    runtime::reflector::Lookup,
+};
 
 use crate::{
     apply::conditions::ReadyCondition,
@@ -32,6 +37,7 @@ pub use dynamic::DynamicWatches;
 pub(crate) use dynamic::Found;
 pub use failure::ReconcileError;
 use failure::{Failure, Report};
+pub(crate) use hubs::Hubs;
 pub use predicate::Predicate;
 pub(crate) use prepare::{Environment, Prepared};
 pub use trigger::Trigger;
@@ -58,6 +64,9 @@ pub(crate) struct Definition<C> {
     retries: Retries,
     resync_priority: i32,
     needs_leadership: bool,
+    /// The types that it writes, but does not watch.
+    written: Vec<ApiResource>,
+    uses_spokes: bool,
     /// The condition that reports a failure, and the function that builds its patch.
     condition: ReadyCondition,
     report: Option<Report>,
@@ -68,6 +77,15 @@ impl<C> Definition<C> {
     pub(crate) fn shows(&self) -> Option<(ScopedResource, &'static str)> {
         let shows = (self.primary.clone(), self.condition.type_());
         self.report.map(|_| shows)
+    }
+
+    /// The types that it reads or writes and that must not be spokes; none with
+    /// [`uses_spokes`](Controller::uses_spokes).
+    pub(crate) fn uses(&self) -> impl Iterator<Item = &ApiResource> {
+        let secondaries = self.secondaries.iter().map(|other| &other.of);
+        let watched = iter::once(&self.primary).chain(secondaries);
+        let all = watched.map(|of| &of.resource).chain(&self.written);
+        all.filter(|_| !self.uses_spokes)
     }
 
     /// The types of children that the controller prunes.
@@ -197,6 +215,8 @@ where
             retries: Retries::default(),
             resync_priority: LOW_PRIORITY,
             needs_leadership: true,
+            written: Vec::new(),
+            uses_spokes: false,
             condition: ReadyCondition::default(),
             report: None,
         };
@@ -270,6 +290,19 @@ where
         self
     }
 
+    /// Lets the controller read and write spokes: versions of the project's kinds other than the
+    /// [hub](crate::webhook::Conversion). Without this, the manager does not start such a controller.
+    ///
+    /// Every write through a spoke, also a status patch or a finalizer, is converted to the spoke and back.
+    /// A conversion webhook keeps the fields that the spoke lacks, except those of
+    /// [`Spoke::drops`](crate::webhook::Spoke::drops). Without a conversion webhook, these fields are erased.
+    /// Use it only if this version has every field, or may lose them.
+    #[must_use]
+    pub fn uses_spokes(mut self) -> Self {
+        self.definition.uses_spokes = true;
+        self
+    }
+
     /// The condition that shows whether an object is ready. Default: `Ready`. Controllers of the same kind
     /// need different conditions.
     ///
@@ -299,7 +332,7 @@ where
         T: Resource<DynamicType = ()> + 'static,
     {
         self.definition.rules.allow::<T>(verbs);
-        self
+        self.writes::<T>(verbs)
     }
 
     /// Like [`needs`](Self::needs), for a type that is known only at run time.
@@ -320,7 +353,7 @@ where
         T: Resource<DynamicType = ()> + 'static,
     {
         self.definition.rules.allow_named::<T>(name, verbs);
-        self
+        self.writes::<T>(verbs)
     }
 
     /// Grants `verbs` on a subresource of the type `T`, such as `scale` or `exec`.
@@ -331,6 +364,14 @@ where
     {
         let rules = &mut self.definition.rules;
         rules.allow_subresource::<T>(subresource, verbs);
+        self.writes::<T>(verbs)
+    }
+
+    /// Notes the type `T` if `verbs` can change objects.
+    fn writes<T: Resource<DynamicType = ()>>(mut self, verbs: &[Verb]) -> Self {
+        if verbs.contains(&Verb::Patch) || verbs.contains(&Verb::Update) {
+            self.definition.written.push(ApiResource::erase::<T>(&()));
+        }
         self
     }
 }

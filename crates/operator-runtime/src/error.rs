@@ -65,6 +65,16 @@ pub enum Error {
          `.prunes::<{2}>()` to one of them"
     )]
     SamePruned(&'static str, &'static str, String, String),
+    #[error(
+        "controller `{controller}` uses {kind} in {version}, but the hub is {hub}: its writes would erase \
+         fields that only {hub} has. Use the type of {hub}, or add `.uses_spokes()`"
+    )]
+    Spoke {
+        controller: &'static str,
+        kind: String,
+        version: String,
+        hub: String,
+    },
     #[error("a trigger or a dynamic watch names controller `{0}`, which does not exist")]
     NoController(&'static str),
     #[error("a predicate over {0} is used in a watch of {1}")]

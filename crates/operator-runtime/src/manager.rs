@@ -19,7 +19,7 @@ use axum::{
 };
 use kube::{
     Client, Config,
-    api::DynamicObject,
+    api::{ApiResource, DynamicObject},
     runtime::{
         events::{Recorder, Reporter},
         reflector::ObjectRef,
@@ -44,7 +44,7 @@ use crate::{
     clock::Clock,
     cluster::{Cluster, Clusters},
     controller::{
-        Controllers, DynamicWatches, Environment, Found, Map, Prepared, Trigger, by_dynamic,
+        Controllers, DynamicWatches, Environment, Found, Hubs, Map, Prepared, Trigger, by_dynamic,
     },
     crypto,
     error::{Error, TaskError},
@@ -117,6 +117,7 @@ pub struct Manager {
     queues: Mutex<BTreeMap<&'static str, Arc<Queue<Key>>>>,
     /// The watches that controllers find at run time, by their names.
     found: Mutex<BTreeMap<&'static str, Vec<Arc<Found>>>>,
+    hubs: Hubs,
     controllers: Vec<Waiting>,
     runnables: Vec<Runnable>,
     stop: CancellationToken,
@@ -130,6 +131,8 @@ struct Waiting {
     shows: Option<(ScopedResource, &'static str)>,
     /// The primary type, and the types of children that the controller prunes.
     prunes: (ScopedResource, Vec<ScopedResource>),
+    /// The types that must not be spokes.
+    uses: Vec<ApiResource>,
     prepare: Box<Prepare>,
 }
 
@@ -237,6 +240,7 @@ impl Manager {
             grace: stop::GRACE,
             queues: Mutex::default(),
             found: Mutex::default(),
+            hubs: Hubs::default(),
             controllers: Vec::new(),
             runnables: Vec::new(),
             stop: CancellationToken::new(),
@@ -359,7 +363,9 @@ impl Manager {
         context: impl Into<Arc<C>>,
     ) -> Self {
         let context = context.into();
-        for controller in controllers.into().into_vec() {
+        let (controllers, hubs) = controllers.into().into_parts();
+        self.hubs.extend(hubs);
+        for controller in controllers {
             let context = context.clone();
             let primary = controller.primary.clone();
             for (child, selector) in controller.prunes() {
@@ -371,6 +377,7 @@ impl Manager {
                 name: controller.name,
                 shows: controller.shows(),
                 prunes: (primary, prunes.collect()),
+                uses: controller.uses().cloned().collect(),
                 prepare: Box::new(|queue, writer, environment| {
                     controller.prepare(context, queue, writer, environment)
                 }),

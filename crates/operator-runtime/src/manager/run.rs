@@ -101,8 +101,10 @@ impl Manager {
         Some(election)
     }
 
-    /// Refuses controllers with conflicting names, conditions or children, before the operator is ready.
+    /// Refuses controllers with conflicting names, conditions or children, or that use a spoke, before the operator is ready.
     fn check_controllers(&self) -> Result<(), Error> {
+        let mut hubs = self.webhooks.hubs();
+        hubs.extend(self.hubs.clone());
         let mut names = BTreeSet::new();
         let mut shown: Vec<(&str, &ScopedResource, &str)> = Vec::new();
         let mut pruned: Vec<(&str, &ScopedResource, &ScopedResource)> = Vec::new();
@@ -111,6 +113,7 @@ impl Manager {
             if !names.insert(name) {
                 return Err(Error::SameName(name));
             }
+            hubs.check(name, &controller.uses)?;
             if let Some((kind, condition)) = &controller.shows {
                 let same = |(_, other, its): &&(_, &ScopedResource, &str)| {
                     *other == kind && its == condition
