@@ -12,6 +12,7 @@ mod parts;
 mod reviews;
 mod rotation;
 mod schema;
+mod siege;
 
 use std::{sync::LazyLock, thread, time::Duration};
 
