@@ -28,6 +28,7 @@ async fn reconcile(widget: Arc<Widget>, client: Arc<Client>) -> Result<Action, F
     match name.split('-').next() {
         Some("slow") => tokio::time::sleep(Duration::from_millis(800)).await,
         Some("stuck") => std::future::pending().await,
+        Some("failing") => return Err(Failed::Told),
         Some("blocked") => loop {
             std::thread::sleep(Duration::from_secs(1));
         },
