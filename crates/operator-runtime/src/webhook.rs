@@ -47,10 +47,13 @@ mod overlay;
 mod patch;
 mod place;
 mod policy;
+mod repeated;
 mod request;
 mod review;
 pub(crate) mod server;
+mod stored;
 mod trim;
+mod undeclared;
 mod webhooks;
 
 use std::{marker::PhantomData, time::Duration};
@@ -85,6 +88,7 @@ use crate::{
 use admit::Definition;
 use answer::{Answer, Defaults, Validates};
 use declaration::{Declaration, Purpose};
+use undeclared::Undeclared;
 
 /// The path of the conversion webhook.
 pub(crate) const CONVERT: &str = "/convert";
@@ -166,6 +170,7 @@ where
             declaration: Declaration::of::<K>(purpose),
             rules: Rules::default(),
             answer,
+            undeclared: Undeclared::default(),
         };
         Self {
             definition,

@@ -30,7 +30,7 @@ use crate::{
         Operation, Webhooks,
         configuration::{mutating, validating},
         declaration::{Declaration, Purpose},
-        server::Endpoint,
+        server::{Endpoint, PROBED},
     },
 };
 
@@ -198,7 +198,7 @@ where
     }
 }
 
-/// A webhook at a path that is not served. Its requests fail with its name as soon as the configuration is
+/// A webhook at a path that answers with 404. Its requests fail with its name as soon as the configuration is
 /// effective, which shows that all other webhooks of that configuration are effective, too.
 fn probe(operator: &str, purpose: Purpose) -> Declaration {
     let kind = match purpose {
@@ -207,7 +207,7 @@ fn probe(operator: &str, purpose: Purpose) -> Declaration {
     };
     let mut probe = Declaration::of::<Lease>(purpose);
     probe.label = "probe".to_owned();
-    probe.path = format!("/probe-{kind}");
+    probe.path = PROBED.to_owned();
     probe.operations = vec![Operation::Create];
     let label = (PROBE.to_owned(), format!("{operator}-{kind}"));
     probe.object_selector = Some(LabelSelector {

@@ -10,10 +10,11 @@ use futures::{FutureExt, future::BoxFuture};
 use tokio::time::timeout;
 
 use super::{
-    Denied, FailurePolicy, Operation, Request,
+    Denied, FailurePolicy, Request,
     answer::{Answer, Decision},
-    declaration::{Declaration, Purpose},
+    declaration::Declaration,
     review::{Question, write},
+    undeclared::Undeclared,
 };
 use crate::{error::panic_message, metrics::Counter, object::Rules};
 
@@ -26,6 +27,7 @@ pub(crate) struct Definition<C> {
     pub(crate) declaration: Declaration,
     pub(crate) rules: Rules,
     pub(crate) answer: Box<dyn Answer<C>>,
+    pub(crate) undeclared: Undeclared,
 }
 
 /// The reason why there is no response: the HTTP status, and a text for the API server's log.
@@ -44,13 +46,12 @@ impl<C: Send + Sync> Definition<C> {
         panics: &Counter,
     ) -> Result<Vec<u8>, Refusal> {
         let question = Question::read(body).map_err(|text| (StatusCode::BAD_REQUEST, text))?;
-        let decision = match self.declaration.covers(&question.request) {
-            Ok(()) => {
-                let answer = self.answer.answer(&question, context);
-                self.guard(answer, panics).await
-            }
-            Err(denied) => Err(denied),
-        };
+        if let Some(what) = self.declaration.lacks(&question.request) {
+            let path = &self.declaration.path;
+            return self.undeclared.allow(&question, path, &what);
+        }
+        let answer = self.answer.answer(&question, context);
+        let decision = self.guard(answer, panics).await;
         let request = &question.request;
         let failed = |denied: Denied| {
             let ignored = self.declaration.failure_policy == FailurePolicy::Ignore;
@@ -91,30 +92,25 @@ impl<C: Send + Sync> Definition<C> {
 }
 
 impl Declaration {
-    /// Denies a request that the generated webhook configuration does not cover: the configuration in the
-    /// cluster is a different one.
-    fn covers(&self, request: &Request) -> Result<(), Denied> {
+    /// The part of a request that this webhook does not declare; `None` if it declares the request.
+    fn lacks(&self, request: &Request) -> Option<String> {
         let part = request.sub_resource.as_deref();
         let known_part = match part {
             Some(part) => self.subresources.iter().any(|known| known == part),
             None => self.subresources.is_empty(),
         };
-        let asked = if request.kind != self.kind {
+        if request.kind != self.kind {
             let kind = &request.kind;
-            format!("{} in {}/{}", kind.kind, kind.group, kind.version)
+            Some(format!("{} in {}/{}", kind.kind, kind.group, kind.version))
         } else if !known_part {
-            format!("sub-resource `{}`", part.unwrap_or_default())
+            Some(match part {
+                Some(part) => format!("subresource `{part}`"),
+                None => "the resource itself".to_owned(),
+            })
         } else if !self.operations.contains(&request.operation) {
-            request.operation.to_string()
-        } else if self.purpose == Purpose::Defaulting && request.operation == Operation::Delete {
-            "a deletion".to_owned()
+            Some(request.operation.to_string())
         } else {
-            return Ok(());
-        };
-        let message = format!(
-            "`{}` is not for {asked}: the webhook configuration in the cluster is not the operator's",
-            self.path
-        );
-        Err(Denied::because(400, "BadRequest", message))
+            None
+        }
     }
 }

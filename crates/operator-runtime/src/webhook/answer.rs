@@ -7,8 +7,11 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
 use super::{
-    Change, Defaulting, Denied, Operation, Validating, decode::decode, patch::patch,
+    Change, Defaulting, Denied, Operation, Validating,
+    decode::{Undecodable, decode},
+    patch::patch,
     review::Question,
+    stored::readable,
 };
 
 /// The JSON patch, if there are changes; or the denial.
@@ -118,18 +121,36 @@ fn change<K: DeserializeOwned>(question: &Question<'_>) -> Result<Change<K>, Den
         }
         Operation::Update => {
             let new = new()?;
-            match old()? {
-                Ok(old) => Ok(Change::Update { old, new }),
-                // Otherwise no user could repair the object.
-                Err(error) => {
-                    request.warn(format!(
-                        "validated as a new object, because the stored object does not decode: {error}"
-                    ));
-                    Ok(Change::Create(new))
-                }
-            }
+            let old = match old()? {
+                Ok(old) => old,
+                Err(error) => readable_part(question, &error)?,
+            };
+            Ok(Change::Update { old, new })
         }
     }
+}
+
+/// The stored object of an update, whose fields that do not decode count as unchanged: otherwise users could
+/// not repair them.
+fn readable_part<K: DeserializeOwned>(
+    question: &Question<'_>,
+    error: &Undecodable,
+) -> Result<K, Denied> {
+    let request = &question.request;
+    let (old, new) = (present(question.old)?, present(question.object)?);
+    let Some((old, fields)) = readable(old, new) else {
+        let message = format!(
+            "the stored object does not decode: {error}; change only this field first, because an update of \
+             many fields cannot be compared with such an object"
+        );
+        return Err(Denied::because(422, "Invalid", message));
+    };
+    for field in fields {
+        request.warn(format!(
+            "{field}: the stored value does not decode, and counts as unchanged"
+        ));
+    }
+    Ok(old)
 }
 
 fn present(object: Option<&RawValue>) -> Result<&RawValue, Denied> {

@@ -43,7 +43,8 @@ pub(super) fn path(text: &[u8], end: usize) -> String {
     path
 }
 
-enum Step<'a> {
+/// One step of a path.
+pub(super) enum Step<'a> {
     /// Empty before the first key.
     Key(&'a [u8]),
     Index(usize),
@@ -51,7 +52,7 @@ enum Step<'a> {
 
 impl Step<'_> {
     /// Formats like Kubernetes: field names after a dot, other keys in brackets.
-    fn add_to(&self, path: &mut String) {
+    pub(super) fn add_to(&self, path: &mut String) {
         let part = match self {
             Step::Key(b"") => return,
             Step::Key(key) => {

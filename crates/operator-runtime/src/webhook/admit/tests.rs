@@ -6,7 +6,7 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::webhook::{Change, FieldErrors, Webhook};
+use crate::webhook::{Change, FieldErrors, Operation, Webhook};
 
 /// Makes the change in the object's data, under `do`.
 async fn default(object: &mut ConfigMap, request: &Request, _: &()) -> Result<(), Denied> {
@@ -190,17 +190,50 @@ async fn an_object_that_does_not_decode_is_denied_with_the_reason() {
         assert_eq!(message(&response), expected, "{operation}");
         assert_eq!(response["allowed"], expected.is_empty());
     }
-    // Users can repair the object.
-    let response = ask(&validating, &review("UPDATE", bad, good))
-        .await
-        .unwrap();
-    assert_eq!(response["allowed"], true);
-    let warning = response["warnings"][0].as_str().unwrap();
+}
+
+/// Denies a change of `data.mode`.
+async fn keep_mode(change: &Change<ConfigMap>, _: &Request, _: &()) -> Result<(), Denied> {
+    let mut errors = FieldErrors::default();
+    if let Change::Update { old, new } = change {
+        let mode = |object: &ConfigMap| object.data.as_ref()?.get("mode").cloned();
+        if mode(old) != mode(new) {
+            errors.forbidden("data.mode", "may not change");
+        }
+    }
+    errors.into_result()
+}
+
+#[tokio::test]
+async fn an_undecodable_stored_object_is_repaired_and_its_other_fields_are_compared() {
+    let webhook = Webhook::validating(keep_mode);
+    let bad = config_map(json!({"mode": "a", "size": 1}));
+    let warning = "data.size: the stored value does not decode, and counts as unchanged";
+    for (new, expected) in [
+        (json!({"mode": "a", "size": "1"}), ""),
+        (json!({"mode": "a"}), ""),
+        (
+            json!({"mode": "b", "size": "1"}),
+            "data.mode: Forbidden: may not change",
+        ),
+        (json!({}), "data.mode: Forbidden: may not change"),
+    ] {
+        let review = review("UPDATE", bad.clone(), config_map(new.clone()));
+        let response = ask(&webhook, &review).await.unwrap();
+        assert_eq!(response["allowed"], expected.is_empty(), "{new}");
+        assert!(message(&response).ends_with(expected), "{response}");
+        assert_eq!(response["warnings"], json!([warning]), "{new}");
+    }
+    let many = |value: fn(u16) -> Value| {
+        let entry = |index: u16| (index.to_string(), value(index));
+        config_map((0..20_000).map(entry).collect())
+    };
+    let review = review("UPDATE", many(|index| json!(index)), many(|_| json!("a")));
+    let response = ask(&webhook, &review).await.unwrap();
     assert!(
-        warning.starts_with("validated as a new object"),
-        "{warning}"
+        message(&response).contains("change only this field first"),
+        "{response}"
     );
-    assert_eq!(response["warnings"][1], "create");
 }
 
 #[tokio::test]
@@ -225,42 +258,50 @@ async fn schema_first_leaves_an_undecodable_object_to_the_schema() {
 }
 
 #[tokio::test]
-async fn an_undeclared_request_is_denied() {
+async fn an_undeclared_request_is_allowed_with_a_warning() {
+    let bad = config_map(json!({"a": "bad"}));
     let webhook = Webhook::validating(validate);
     let with = |pointer: &str, value: Value| {
-        let mut review = review("CREATE", Value::Null, config_map(json!({})));
+        let mut review = review("CREATE", Value::Null, bad.clone());
         match review.pointer_mut(pointer) {
             Some(found) => *found = value,
             None => review["request"]["subResource"] = value,
         }
         review
     };
-    for (review, expected) in [
-        (
-            with("/request/operation", json!("DELETE")),
-            "is not for DELETE",
-        ),
-        (
-            with("/request/kind/kind", json!("Pod")),
-            "is not for Pod in /v1",
-        ),
+    let undeclared = [
+        (with("/request/operation", json!("DELETE")), "DELETE"),
+        (with("/request/kind/kind", json!("Pod")), "Pod in /v1"),
         (
             with("/request/kind/version", json!("v2")),
-            "is not for ConfigMap in /v2",
+            "ConfigMap in /v2",
         ),
         (
             with("/request/subResource", json!("status")),
-            "is not for sub-resource `status`",
+            "subresource `status`",
         ),
-    ] {
-        let response = ask(&webhook, &review).await.unwrap();
-        assert_eq!(response["allowed"], false);
-        assert!(message(&response).contains(expected), "{response}");
-        assert_eq!(response["status"]["code"], 400);
+    ];
+    let path = "/validate--v1-configmap";
+    let allowed = |what: &str| {
+        let warning = format!(
+            "allowed without its webhook: `{path}` does not handle {what} in this version of the operator"
+        );
+        Ok(json!({"uid": "u", "allowed": true, "warnings": [warning]}))
+    };
+    // The failure policy in the cluster may be a newer one, so it makes no difference here.
+    for policy in [FailurePolicy::Fail, FailurePolicy::Ignore] {
+        let webhook = Webhook::validating(validate).failure_policy(policy);
+        for (review, what) in &undeclared {
+            assert_eq!(ask(&webhook, review).await, allowed(what));
+        }
     }
+    let declared = with("/request/operation", json!("CREATE"));
+    assert_eq!(ask(&webhook, &declared).await.unwrap()["allowed"], false);
     let webhook = webhook.subresources(&["status"]);
     let review = with("/request/subResource", json!("status"));
-    assert_eq!(ask(&webhook, &review).await.unwrap()["allowed"], true);
+    assert_eq!(ask(&webhook, &review).await.unwrap()["allowed"], false);
+    let whole = ask(&webhook, &declared).await;
+    assert_eq!(whole, allowed("the resource itself"));
     let refused = ask(&webhook, &json!({"apiVersion": "admission.k8s.io/v1beta1"})).await;
     assert_eq!(refused, Err(400));
 }

@@ -13,11 +13,17 @@ use kube::{
 use serde::de::DeserializeOwned;
 use tokio::time::sleep;
 
-use crate::{cache::watch::is_too_late, client::watches::LONGEST, error::chain};
+use crate::{
+    cache::watch::is_too_late, client::watches::LONGEST, error::chain, webhook::repeated::Repeated,
+};
 
-/// Passes the object to `seen`, now and after each change; `None` while it does not exist. A role for this
-/// object must grant `list` and `watch` by name.
-pub(super) async fn follow<K>(api: Api<K>, name: &str, seen: impl Fn(Option<K>)) -> Infallible
+/// Passes the object to `seen`, now and after each change; `None` while it does not exist. Passes errors of
+/// the watch, too, which continues. A role for this object must grant `list` and `watch` by name.
+pub(super) async fn follow<K>(
+    api: Api<K>,
+    name: &str,
+    seen: impl Fn(Result<Option<K>, &str>),
+) -> Infallible
 where
     K: Resource + Clone + DeserializeOwned + Debug + Send + 'static,
 {
@@ -25,7 +31,7 @@ where
         .fields(&format!("metadata.name={name}"))
         .timeout(LONGEST);
     let mut backoff = DefaultBackoff::default();
-    let mut logged = None;
+    let mut logged = Repeated::default();
     loop {
         let mut events = pin!(watcher(api.clone(), config.clone()));
         let mut listed = None;
@@ -34,24 +40,24 @@ where
                 Ok(Event::Init) => listed = None,
                 Ok(Event::InitApply(object)) => listed = Some(object),
                 Ok(Event::InitDone) => {
-                    logged = None;
+                    logged.end();
                     backoff.reset();
-                    seen(listed.take());
+                    seen(Ok(listed.take()));
                 }
                 Ok(Event::Apply(object)) => {
                     backoff.reset();
-                    seen(Some(object));
+                    seen(Ok(Some(object)));
                 }
                 Ok(Event::Delete(_)) => {
                     backoff.reset();
-                    seen(None);
+                    seen(Ok(None));
                 }
                 Err(error) => {
                     let text = chain(&error);
-                    if logged.as_ref() != Some(&text) {
+                    if logged.is_due(&text) {
                         tracing::warn!(name, error = text, "a watch failed, retrying");
-                        logged = Some(text);
                     }
+                    seen(Err(&text));
                     sleep(backoff.next().unwrap_or_default()).await;
                     if is_too_late(&error) {
                         break;

@@ -1,7 +1,7 @@
 //! Certificates that the operator issues, keeps in a Secret, and renews.
 //!
 //! Every replica watches the Secret and serves its certificate; the first replica fills it. The leader
-//! publishes the CAs and rotates.
+//! publishes the CAs and rotates. If the Secret is deleted, the replicas restore it: they keep its contents.
 
 mod leader;
 mod replica;
@@ -12,7 +12,10 @@ use std::{
 };
 
 use k8s_openapi::api::core::v1::Secret;
-use kube::{Api, Client, api::PostParams};
+use kube::{
+    Api, Client,
+    api::{ObjectMeta, Patch, PatchParams, PostParams},
+};
 use tokio::sync::watch::{self, Receiver};
 
 use super::{
@@ -42,6 +45,18 @@ pub(crate) struct SelfManaged {
     pub(crate) periods: Periods,
 }
 
+/// What a replica knows of the Secret.
+#[derive(Clone, Debug, Default)]
+struct View {
+    /// The Secret as its watch shows it, if it exists; `None` until that is known.
+    secret: Option<Option<Secret>>,
+    /// The last contents with a valid certificate: what this replica serves.
+    held: Contents,
+}
+
+/// The name of the readiness check.
+const CHECK: &str = "webhook-certificate";
+
 impl SelfManaged {
     /// The task of each replica, which sets `current`, and the task of the leader.
     pub(crate) fn tasks(
@@ -50,19 +65,17 @@ impl SelfManaged {
         current: Arc<Current>,
         readiness: Readiness,
     ) -> [Runnable; 2] {
-        const CHECK: &str = "webhook-certificate";
         readiness.expect(CHECK);
-        let (found, secret) = watch::channel(None);
-        let ready = move || readiness.pass(CHECK);
+        let (view, seen) = watch::channel(View::default());
         let (own, calls) = (Arc::new(self), clients.clone());
         let (leading, leader_calls) = (own.clone(), clients.clone());
         let replica = Runnable::new("the webhook certificate", false, |stop| async move {
-            let serve = own.serve(&calls, &found, &current, ready);
+            let serve = own.serve(&calls, &view, &current, &readiness);
             stop.run_until_cancelled(serve).await;
             Ok(())
         });
         let leader = Runnable::new("the webhook CAs", true, |stop| async move {
-            let lead = leading.lead(&leader_calls, secret);
+            let lead = leading.lead(&leader_calls, seen);
             stop.run_until_cancelled(lead).await;
             Ok(())
         });
@@ -97,7 +110,27 @@ impl SelfManaged {
         };
         let (api, secret) = (self.secrets(client), contents.put(secret));
         let written = api.replace(&self.secret, &params, &secret);
-        match written.await {
+        self.written(written.await)
+    }
+
+    /// Creates the deleted Secret with these contents, by server-side apply: RBAC restricts that to its
+    /// name, but not a POST. What somebody else puts into it meanwhile stays.
+    async fn restore(&self, client: &Client, contents: &Contents) -> Result<(), String> {
+        let secret = contents.put(Secret {
+            metadata: ObjectMeta {
+                name: Some(self.secret.clone()),
+                ..ObjectMeta::default()
+            },
+            ..Secret::default()
+        });
+        let (api, params) = (self.secrets(client), PatchParams::apply(MANAGER));
+        let patch = Patch::Apply(&secret);
+        self.written(api.patch(&self.secret, &params, &patch).await)
+    }
+
+    /// The result of a write. After a conflict, the watch shows the other write.
+    fn written(&self, result: kube::Result<Secret>) -> Result<(), String> {
+        match result {
             Err(kube::Error::Api(status)) if status.is_conflict() => Ok(()),
             Err(error) => Err(format!(
                 "cannot write Secret `{}`: {}",

@@ -98,7 +98,10 @@ pub fn object(metadata: Value, spec: Value) -> Result<DynamicObject> {
 pub async fn store_undecodable(cluster: &Cluster) -> Result<()> {
     cluster.install(crds()).await?;
     for name in ["to-repair", "to-delete"] {
-        let object = object(json!({ "name": name }), json!({"size": "many"}))?;
+        let object = object(
+            json!({ "name": name }),
+            json!({"size": "many", "mode": "slow"}),
+        )?;
         raw(cluster)?
             .create(&PostParams::default(), &object)
             .await?;

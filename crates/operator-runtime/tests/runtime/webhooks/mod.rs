@@ -10,8 +10,10 @@ mod kubectl;
 mod manifests;
 mod parts;
 mod reviews;
+mod rollout;
 mod rotation;
 mod schema;
+mod siege;
 
 use std::{sync::LazyLock, thread, time::Duration};
 

@@ -21,9 +21,11 @@ use super::{
         publish::Seen,
         rotate::{Step, decide},
     },
-    RETRY, SelfManaged,
+    RETRY, SelfManaged, View,
 };
-use crate::{cache::paced, client::Clients, clock::since_boot, error::chain};
+use crate::{
+    cache::paced, client::Clients, clock::since_boot, error::chain, webhook::repeated::Repeated,
+};
 
 /// The pause after publishing in a target, so that a client that keeps removing the caBundle causes no busy
 /// loop.
@@ -34,17 +36,15 @@ type Found = Option<Option<Seen>>;
 
 impl SelfManaged {
     /// Publishes the CAs of the Secret wherever they are missing, and rotates.
-    pub(super) async fn lead(
-        &self,
-        clients: &Clients,
-        secret: Receiver<Option<Secret>>,
-    ) -> Infallible {
+    pub(super) async fn lead(&self, clients: &Clients, view: Receiver<View>) -> Infallible {
         let (found, targets) = watch::channel(vec![Found::None; self.targets.len()]);
         let follows = self.targets.iter().enumerate().map(|(index, target)| {
             let api = target.api(paced(clients.watches.clone()));
             let found = &found;
             follow(api, target.name(), move |object| {
-                found.send_modify(|all| all[index] = Some(object));
+                if let Ok(object) = object {
+                    found.send_modify(|all| all[index] = Some(object));
+                }
             })
         });
         let follows = async {
@@ -63,7 +63,7 @@ impl SelfManaged {
         };
         tokio::select! {
             never = follows => never,
-            never = work.run(secret, targets) => never,
+            never = work.run(view, targets) => never,
         }
     }
 }
@@ -77,18 +77,19 @@ struct Leader<'a> {
     written: Option<(Option<String>, Duration)>,
     /// The targets that are paused, and until when.
     paused: BTreeMap<usize, Duration>,
-    /// The last logged message of each target.
-    logged: BTreeMap<usize, String>,
+    /// The logged messages of each target.
+    logged: BTreeMap<usize, Repeated>,
 }
 
 impl Leader<'_> {
     async fn run(
         mut self,
-        mut secret: Receiver<Option<Secret>>,
+        mut view: Receiver<View>,
         mut targets: Receiver<Vec<Found>>,
     ) -> Infallible {
         loop {
-            let found = secret.borrow_and_update().clone();
+            let View { secret, held } = view.borrow_and_update().clone();
+            let found = secret.flatten();
             let seen = targets.borrow_and_update().clone();
             let contents = found.as_ref().map(Contents::of).unwrap_or_default();
             let wait = match found {
@@ -101,10 +102,15 @@ impl Leader<'_> {
                         RETRY
                     })
                 }
-                _ => Duration::MAX,
+                // A replica fills or restores it. Until then, the certificate that this replica holds is valid.
+                _ => match self.publish(&held, &seen).await {
+                    false if held.is_empty() => Duration::MAX,
+                    false => PAUSE,
+                    true => Duration::MAX,
+                },
             };
             tokio::select! {
-                _ = secret.changed() => {}
+                _ = view.changed() => {}
                 _ = targets.changed() => {}
                 () = sleep(wait) => {}
             }
@@ -160,11 +166,10 @@ impl Leader<'_> {
         everywhere
     }
 
-    /// Logs a message about a target, unless it was the last one.
+    /// Logs a message about a target.
     fn log(&mut self, index: usize, text: &str) {
-        if self.logged.get(&index).is_none_or(|last| last != text) {
+        if self.logged.entry(index).or_default().is_due(text) {
             tracing::warn!("{} {text}", self.own.targets[index]);
-            self.logged.insert(index, text.to_owned());
         }
     }
 
