@@ -92,4 +92,138 @@ impl Change {
         merged.retain(|part| !(is_known(part) && self.is_dropped(part, ours)));
         merged.into_status()
     }
+
+    /// The status `live` after the apply, with those of the `lingering` parts as the controller wants them; `None`
+    /// if they are.
+    pub(super) fn corrected(
+        &self,
+        live: &Value,
+        ours: &Ours,
+        lingering: &BTreeSet<Part>,
+    ) -> Option<Value> {
+        let live = Parts::of(live);
+        let mut corrected = live.clone();
+        for part in lingering {
+            let is_written = ours.owned.contains(part) || self.is_changed(part);
+            match self.wanted.get(part) {
+                Some(value) if is_written => corrected.set(part, value.clone()),
+                None if is_written => corrected.retain(|it| it != part),
+                _ => {}
+            }
+        }
+        (corrected != live).then(|| corrected.into_status())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn condition(type_: &str, reason: &str) -> Value {
+        json!({ "type": type_, "status": "True", "reason": reason })
+    }
+
+    fn change(base: &[Value], wanted: &[Value]) -> Change {
+        let parts = |conditions: &[Value]| Parts::of(&json!({ "conditions": conditions }));
+        Change {
+            base: parts(base),
+            wanted: parts(wanted),
+        }
+    }
+
+    fn ours(types: &[&str]) -> Ours {
+        let part = |type_: &&str| Part::Condition((*type_).to_owned());
+        Ours {
+            owned: types.iter().map(part).collect(),
+            rest: false,
+            applies: true,
+        }
+    }
+
+    #[test]
+    fn a_controller_applies_what_it_owns_and_what_it_changes() {
+        let (mine, new) = (condition("Mine", "Old"), condition("Mine", "New"));
+        let (theirs, extra) = (condition("Theirs", "Old"), condition("Extra", "Old"));
+        let old = [mine.clone(), theirs.clone(), extra.clone()];
+        for (wanted, expected) in [
+            // It names its own conditions.
+            (vec![new.clone()], Some(vec![new.clone()])),
+            // It starts from the old status: those of others are not claimed.
+            (
+                vec![new.clone(), theirs.clone(), extra.clone()],
+                Some(vec![new.clone(), extra.clone()]),
+            ),
+            // It drops one.
+            (vec![mine.clone()], Some(vec![mine.clone()])),
+            (vec![mine.clone(), theirs.clone()], Some(vec![mine.clone()])),
+            // Nothing of its own differs.
+            (vec![extra.clone(), mine.clone()], None),
+            (old.to_vec(), None),
+        ] {
+            let (change, ours) = (change(&old, &wanted), ours(&["Mine", "Extra"]));
+            let applied = (!change.is_done(&ours)).then(|| change.applied(&ours));
+            let expected = expected.map(|conditions| json!({ "conditions": conditions }));
+            assert_eq!(applied, expected, "{wanted:?}");
+        }
+    }
+
+    #[test]
+    fn an_outdated_decision_about_its_own_part_does_not_hold() {
+        let (old, new) = (condition("Mine", "Old"), condition("Mine", "New"));
+        let (theirs, other) = (condition("Theirs", "Old"), condition("Theirs", "New"));
+        let change = change(&[old.clone(), theirs.clone()], &[new.clone()]);
+        for (live, expected) in [
+            (json!([old, theirs]), true),
+            (json!([old, other]), true),
+            // As wanted already.
+            (json!([new, other]), true),
+            (json!([condition("Mine", "Newest"), theirs]), false),
+            (json!([theirs]), false),
+        ] {
+            let parts = Parts::of(&json!({ "conditions": live }));
+            assert_eq!(change.holds(&parts, &ours(&["Mine"])), expected, "{live}");
+        }
+    }
+
+    #[test]
+    fn a_merge_keeps_what_is_not_the_controllers_own() {
+        let (old, new) = (condition("Mine", "Old"), condition("Mine", "New"));
+        let (theirs, late) = (condition("Theirs", "Old"), condition("Late", "New"));
+        let change = change(&[theirs.clone(), old.clone()], &[new.clone()]);
+        let live = json!({ "phase": "x", "conditions": [theirs, old, late] });
+        let merged = change.merged(&live, &ours(&["Mine"]));
+        let expected = json!({ "phase": "x", "conditions": [theirs, new, late] });
+        assert_eq!(merged, expected);
+        // Alone, the controller removes what it has seen.
+        let merged = change.merged(&live, &Ours::everything());
+        assert_eq!(merged, json!({ "phase": "x", "conditions": [new, late] }));
+    }
+
+    /// An apply of a list by key leaves the elements that a merge patch has written.
+    #[test]
+    fn what_a_merge_patch_has_written_is_corrected() {
+        let member = |name: &str| json!({ "name": name });
+        let status = |members: &[Value]| json!({ "members": members, "others": [member("c")] });
+        let (old, new) = (
+            status(&[member("a"), member("b")]),
+            json!({ "members": [member("b")] }),
+        );
+        let change = Change {
+            base: Parts::of(&old),
+            wanted: Parts::of(&new),
+        };
+        let part = |name: &str| Part::Field(name.to_owned());
+        let mut ours = ours(&[]);
+        let corrected = change.corrected(&old, &ours, &[part("members")].into());
+        assert_eq!(corrected, Some(status(&[member("b")])));
+        let corrected = change.corrected(&status(&[member("b")]), &ours, &[part("members")].into());
+        assert_eq!(corrected, None);
+        assert_eq!(change.corrected(&old, &ours, &BTreeSet::new()), None);
+        // A dropped part.
+        ours.owned.insert(part("others"));
+        let lingering = [part("members"), part("others")].into();
+        assert_eq!(change.corrected(&old, &ours, &lingering), Some(new));
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
 use kube::api::ObjectMeta;
 
 use super::{
@@ -67,23 +68,22 @@ impl Writer {
         fields.flat_map(parts::owned).collect()
     }
 
-    /// The dropped parts that nobody owns but for merge patches of this operator.
-    pub(super) fn lingering(
-        &self,
-        object: &ObjectMeta,
-        is_dropped: impl Fn(&Part) -> bool,
-    ) -> BTreeSet<Part> {
+    /// The parts that merge patches of this operator own, and nobody else.
+    pub(super) fn lingering(&self, object: &ObjectMeta) -> BTreeSet<Part> {
         let merges = self.merges();
-        let (ours, others): (Vec<_>, Vec<_>) = object
-            .managed_fields
-            .iter()
-            .flatten()
-            .filter_map(|entry| Some((entry, parts::owned(&entry.fields_v1.as_ref()?.0))))
-            .partition(|(entry, _)| merges.iter().any(|manager| manager.has(entry)));
-        let is_others = |part: &Part| others.iter().any(|(_, parts)| parts.contains(part));
-        let ours = ours.into_iter().flat_map(|(_, parts)| parts);
-        ours.filter(|part| is_dropped(part) && !is_others(part))
-            .collect()
+        let is_ours = |entry: &ManagedFieldsEntry| {
+            merges
+                .iter()
+                .chain([&self.applies()])
+                .any(|manager| manager.has(entry))
+        };
+        let entries = object.managed_fields.iter().flatten();
+        let others = entries.filter(|entry| !is_ours(entry));
+        let others = others.filter_map(|entry| entry.fields_v1.as_ref());
+        let others: BTreeSet<_> = others.flat_map(|fields| parts::owned(&fields.0)).collect();
+        let merged = merges.iter().filter_map(|manager| manager.fields(object));
+        let merged = merged.flat_map(parts::owned);
+        merged.filter(|part| !others.contains(part)).collect()
     }
 
     /// How the API server merges the conditions of an object, as far as this object and its type have shown.

@@ -128,12 +128,10 @@ pub(super) fn owned(fields: &Value) -> BTreeSet<Part> {
         let Some(name) = key.strip_prefix("f:") else {
             continue;
         };
-        match merging(fields) {
-            Conditions::ByType if name == CONDITIONS => {
-                parts.extend(types(fields).map(Part::Condition));
-            }
-            Conditions::Unknown if name == CONDITIONS => {}
-            _ => _ = parts.insert(Part::Field(name.to_owned())),
+        match name {
+            // Who owns the list as a whole does not own each condition.
+            CONDITIONS => parts.extend(types(fields).map(Part::Condition)),
+            name => _ = parts.insert(Part::Field(name.to_owned())),
         }
     }
     parts
@@ -231,8 +229,7 @@ mod tests {
         let two_keys = "k:{\"type\":\"Ready\",\"node\":\"a\"}";
         for conditions in [json!({}), json!({ two_keys: {} })] {
             let whole = json!({ "f:status": { "f:conditions": conditions } });
-            let list = Part::Field("conditions".to_owned());
-            assert_eq!(owned(&whole), BTreeSet::from([list]));
+            assert_eq!(owned(&whole), BTreeSet::new());
             assert_eq!(merged_by(&whole), Conditions::Whole);
         }
         for conditions in [Value::Null, json!({ ".": {} })] {

@@ -118,6 +118,10 @@ where
         }
         let live = Raw::of(read)?.status;
         let holds = change.holds(&Parts::of(&live), &ours);
+        if !holds {
+            let (read, now) = (&old.status, &live);
+            tracing::debug!(%read, %now, "the controller's part of the status has changed");
+        }
         // An outdated decision gets the conflict from the API server.
         let meta = if holds { read.meta() } else { object.meta() };
         let result = match &writer {
@@ -188,18 +192,15 @@ where
         "status": change.applied(ours),
     }));
     let mut written = api.patch_status(name, &params, &patch).await?;
-    // An apply removes what no other manager owns. Whoever wrote a part by a merge patch owns it for ever.
+    // An apply leaves what another manager owns, and whoever wrote it by a merge patch owns it for ever.
     let mut tries = 0;
     loop {
-        let lingers = writer.lingering(written.meta(), |part| change.is_dropped(part, ours));
-        if lingers.is_empty() {
-            return Ok(written);
-        }
         let live = Raw::of(&written)?.status;
-        let mut left = Parts::of(&live);
-        left.retain(|part| !lingers.contains(part));
-        let left = left.into_status();
-        match merge(api, Some(writer), written.meta(), &live, left).await {
+        let lingering = writer.lingering(written.meta());
+        let Some(corrected) = change.corrected(&live, ours, &lingering) else {
+            return Ok(written);
+        };
+        match merge(api, Some(writer), written.meta(), &live, corrected).await {
             Err(kube::Error::Api(status)) if status.is_conflict() && tries < RETRIES => {
                 tries += 1;
                 written = api.get(name).await?;
@@ -215,14 +216,19 @@ async fn merge<K>(
     writer: Option<&Writer>,
     meta: &ObjectMeta,
     from: &Value,
-    to: Value,
+    mut to: Value,
 ) -> kube::Result<K>
 where
     K: Resource + DeserializeOwned + Clone + Debug,
 {
+    // The list may be required.
+    if from["conditions"].is_array() && to["conditions"].is_null() {
+        to["conditions"] = json!([]);
+    }
     let patch = Patch::Merge(json!({
         "metadata": { "uid": meta.uid, "resourceVersion": meta.resource_version },
-        "status": merge_patch(from, &to),
+        // A null would remove the status.
+        "status": merge_patch(from, &to).unwrap_or_else(|| json!({})),
     }));
     let params = PatchParams {
         field_manager: writer.map(|writer| writer.manager.to_string()),

@@ -16,7 +16,7 @@ use k8s_openapi::{
     apimachinery::pkg::apis::meta::v1::Condition,
 };
 use kube::{
-    Api, Client, Config, CustomResource, Resource, ResourceExt,
+    Api, Client, Config, CustomResource, KubeSchema, Resource, ResourceExt,
     api::{ApiResource, DynamicObject, Patch, PatchParams, PostParams},
     config::{KubeConfigOptions, Kubeconfig},
 };
@@ -57,10 +57,30 @@ pub struct PlainSpec {
     size: i32,
 }
 
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, KubeSchema, Serialize)]
 pub struct PlainStatus {
     #[serde(default)]
     conditions: Vec<Condition>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[x_kube(merge_strategy = ListMerge::Map(vec!["name".into()]))]
+    members: Vec<Member>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema, Serialize)]
+pub struct Member {
+    name: String,
+}
+
+/// Reports only the member `b`.
+async fn report_member(plain: Arc<Plain>, context: Arc<Context>) -> kube::Result<Action> {
+    let name = "b".to_owned();
+    let status = PlainStatus {
+        conditions: Vec::new(),
+        members: vec![Member { name }],
+    };
+    let api = Api::namespaced(context.client.clone(), NAMESPACE);
+    status::patch(&api, &*plain, &status).await?;
+    Ok(Action::await_change())
 }
 
 /// The failed writes of a status.
@@ -94,6 +114,7 @@ async fn report_plain(
 ) -> kube::Result<Action> {
     let status = PlainStatus {
         conditions: vec![as_.of(&*plain, true, "Tested", "")],
+        members: Vec::new(),
     };
     let api = Api::namespaced((*client).clone(), NAMESPACE);
     count(status::patch(&api, &*plain, &status).await)
@@ -276,6 +297,13 @@ async fn what_an_earlier_version_wrote_is_taken_over_and_goes_when_it_is_dropped
         ..PatchParams::default()
     };
     widgets.patch_status("old", &update, &status).await?;
+    let plains = cluster.api::<Plain>()?;
+    let plain = Plain::new("old", PlainSpec::default());
+    plains.create(&PostParams::default(), &plain).await?;
+    let members = Patch::Merge(json!({ "status": {
+        "conditions": [], "members": [{ "name": "a" }, { "name": "b" }],
+    }}));
+    plains.patch_status("old", &update, &members).await?;
     let apply = PatchParams::apply(OPTIONS.name).force();
     let old = config("taken-over", json!({ "kept": "old", "old": "old" }));
     configs
@@ -289,13 +317,16 @@ async fn what_an_earlier_version_wrote_is_taken_over_and_goes_when_it_is_dropped
     for (newer, types) in [(false, &["Extra", "Ready"] as &[&str]), (true, &["Ready"])] {
         NEWER.store(newer, Ordering::Relaxed);
         let controller = Controller::new("widgets", reconcile).owns::<ConfigMap>();
-        let controllers = Controllers::from(controller);
+        let mut controllers = Controllers::from(controller);
+        controllers.add(Controller::new("plains", report_member));
         let webhooks = Webhooks::default();
         let operator = cluster.run(&OPTIONS, crds(), controllers, webhooks, Context::of)?;
         eventually(PATIENCE, async || {
             let widget = dynamic::<Widget>(&cluster)?.get("old").await?;
             let conditions: Vec<_> = conditions(&widget).into_keys().collect();
             ensure!(conditions == types, "{conditions:?}");
+            let members = plains.get("old").await?.status.unwrap_or_default().members;
+            ensure!(members.len() == 1 && members[0].name == "b", "{members:?}");
             let config = configs.get("taken-over").await?;
             let found: Vec<_> = config
                 .data
