@@ -26,7 +26,7 @@ const ARCHIVE: &str = "operator-runtime.json";
 const WANTED: &str = "OPERATOR_FORGE_ARCHIVE";
 
 fn main() -> Result<(), Box<dyn Error>> {
-    for path in ["templates", "src/tree", "src/template/vendored.rs", ARCHIVE] {
+    for path in ["templates", "src/tree", "src/template/vendored.rs"] {
         println!("cargo::rerun-if-changed={path}");
     }
     println!("cargo::rerun-if-env-changed=OPERATOR_FORGE_RUNTIME");
@@ -34,11 +34,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo sets it")?);
 
     let crate_of_runtime = Path::new(CRATE);
-    let runtime = match crate_of_runtime.exists() {
-        true => {
-            println!("cargo::rerun-if-changed={CRATE}");
-            vendored::files(crate_of_runtime)?
-        }
+    let is_checkout = crate_of_runtime.exists();
+    // Only the one that exists: cargo runs this script again in each build if a file of the list is missing.
+    let sources = if is_checkout { CRATE } else { ARCHIVE };
+    println!("cargo::rerun-if-changed={sources}");
+    let runtime = match is_checkout {
+        true => vendored::files(crate_of_runtime)?,
         false => serde_json::from_slice(&fs::read(ARCHIVE).map_err(|error| {
             format!("{ARCHIVE}: {error}: it holds the runtime's sources, and `sh tests/package.sh` packages the tool with it")
         })?)?,

@@ -63,7 +63,7 @@ use crate::tree::RelPath;
 pub const LAYOUT: &str = "rust.operator-forge/v1";
 
 /// The template set of this binary. `operator-forge update` updates a project of an older set.
-pub const TEMPLATES: u32 = 5;
+pub const TEMPLATES: u32 = 6;
 
 /// Unknown fields, which are written back as they were read.
 type Extra = Mapping;
@@ -106,10 +106,6 @@ pub struct Settings {
     /// Where the crate `operator-runtime` comes from.
     #[serde(default)]
     pub runtime: Runtime,
-    /// The library's name in a project made by a template set before 5; in others it has the name of the package.
-    /// It never changes: files of the user name it.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub library: Option<Library>,
     /// Generated files that the user took over.
     #[serde(default, skip_serializing_if = "is_default")]
     pub owned: BTreeSet<RelPath>,
@@ -118,23 +114,6 @@ pub struct Settings {
     options: Vec<OptionsEntry>,
     #[serde(flatten)]
     extra: Extra,
-}
-
-/// The name of a library, other than the name of its package.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Library {
-    /// The library's name up to template set 4.
-    Operator,
-}
-
-impl Library {
-    /// The word in `PROJECT`, which is the library's name.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Operator => "operator",
-        }
-    }
 }
 
 /// The identity of an entry. `PROJECT` is sorted by it: group, kind, domain, then version by age.
@@ -345,19 +324,13 @@ impl Project {
     /// The result of `update`: the same project, with the template set of this binary.
     pub fn with_newest_templates(&self) -> Self {
         let mut project = self.clone();
-        if project.settings.templates < 5 {
-            project.settings.library = Some(Library::Operator);
-        }
         project.settings.templates = TEMPLATES;
         project
     }
 
     /// The name of the library in code.
     pub fn library(&self) -> String {
-        match self.settings.library {
-            Some(library) => library.word().to_owned(),
-            None => rust::library_name(&rust::package_name(&self.name)),
-        }
+        rust::library_name(&rust::package_name(&self.name))
     }
 
     /// Drops the setting of certificates with the last webhook.

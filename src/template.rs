@@ -24,6 +24,7 @@ pub use self::render::prepare;
 use crate::{
     advice::Script,
     error::{Failure, Result},
+    memory,
     name::Version,
     project::{self, ApiView, CreateApi, Key, Project, Target},
     syntax::Conversion,
@@ -37,7 +38,17 @@ pub const SET: u32 = project::TEMPLATES;
 pub const KUBE: &str = "5.0.0";
 
 /// The desired tree: every file of the project except `PROJECT` and the memory.
+///
+/// # Errors
+/// [`memory::Error::NoDefinition`] if an entry's types are generated from a CRD that the project was not given.
 pub fn tree(project: &Project) -> Result<Tree> {
+    for (key, source) in project.sources() {
+        if source.definition.is_none() {
+            let path = memory::definition_path(&source.name, key.version)?;
+            let key = key.clone();
+            return Err(memory::Error::NoDefinition { path, key }.into());
+        }
+    }
     let mut tree = render::render(&context::context(project))?;
     for path in &project.settings.owned {
         if let Some(file) = tree.get_mut(path) {

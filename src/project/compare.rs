@@ -2,10 +2,10 @@
 
 use super::error::{Refused, Result};
 use super::file::{self, File};
-use super::{Library, Project, Settings};
+use super::{Project, Settings};
 use crate::name::{Domain, ProjectName};
 
-/// Refuses the text of a `PROJECT` whose domain, name, template set or library is not that of the project that was last applied.
+/// Refuses the text of a `PROJECT` whose domain, name or template set is not that of the project that was last applied.
 ///
 /// The domain is part of every stored object's API group, and the name of every object in a cluster, so a change would not
 /// rename the objects but leave them behind. `update` counts from the template set. The check comes before the rules, because
@@ -22,18 +22,16 @@ pub fn check_unchanging(text: &[u8], applied: &Project, merged: bool) -> Result<
         return Ok(());
     };
     let fields = |domain: &Domain, name: &ProjectName, settings: &Settings| {
-        let library = settings.library.map_or("", Library::word);
         [
             ("domain", domain.to_string()),
             ("projectName", name.to_string()),
             ("templates", settings.templates.to_string()),
-            ("library", library.to_owned()),
         ]
     };
     let settings = plugins.ours.as_ref().unwrap_or(&applied.settings);
     let now = fields(&domain, &project_name, settings).into_iter();
     let then = fields(&applied.domain, &applied.name, &applied.settings);
-    for ((field, now), (_, then)) in now.zip(then).take(if merged { 2 } else { 4 }) {
+    for ((field, now), (_, then)) in now.zip(then).take(if merged { 2 } else { 3 }) {
         if now != then {
             return Err(Refused::Changed { field, now, then }.into());
         }
@@ -48,7 +46,7 @@ mod tests {
     use super::*;
     use crate::project::LAYOUT;
 
-    const TEXT: &str = "domain: example.com\nlayout:\n- LAYOUT\nplugins:\n  LAYOUT:\n    library: operator\n    templates: 5\n\
+    const TEXT: &str = "domain: example.com\nlayout:\n- LAYOUT\nplugins:\n  LAYOUT:\n    templates: 5\n\
                         projectName: demo\nversion: \"3\"\n";
 
     fn of(text: &str) -> String {
@@ -77,15 +75,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_other_value_passes(field in 0..4usize, value in "[ -~]{0,6}|[a-z]{1,6}|null|~|operator|5|3") {
-            let line = ["domain: example.com", "projectName: demo", "library: operator", "templates: 5"][field];
+        fn no_other_value_passes(field in 0..3usize, value in "[ -~]{0,6}|[a-z]{1,6}|null|~|5|3") {
+            let line = ["domain: example.com", "projectName: demo", "templates: 5"][field];
             let name = line.split(':').next().unwrap();
             let text = of(TEXT).replace(line, &format!("{name}: {value}"));
             if refused(&text) == Some(false) {
                 let read = |text: &str| {
                     let project = Project::read(text.as_bytes()).unwrap();
                     let settings = project.settings;
-                    (project.domain, project.name, settings.library, settings.templates)
+                    (project.domain, project.name, settings.templates)
                 };
                 prop_assert_eq!(read(&text), read(&of(TEXT)));
             }

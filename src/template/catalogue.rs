@@ -160,16 +160,7 @@ const OF_PROJECT: [(&str, Owner); 17] = [
 ];
 
 /// The templates that moved, with their former targets. The user's files move with their edits.
-const FORMER: [(&str, &[&str]); 2] = [
-    (
-        "project/.github/workflows/ci.yml.tera",
-        &[".github/workflows/lint.yml"],
-    ),
-    (
-        "project/config/rbac/metrics_roles.yaml",
-        &["config/rbac/metrics_auth_role.yaml"],
-    ),
-];
+const FORMER: [(&str, &[&str]); 0] = [];
 
 /// All templates, by path.
 pub fn all() -> &'static [Template] {

@@ -152,8 +152,6 @@ pub fn context(project: &Project) -> Context {
             "package": package,
             // The library crate.
             "library": library,
-            // Whether the user's code may call the runtime `manager`, as it did up to template set 4.
-            "knows_manager": settings.library.is_some(),
             // The dependency and the dev-dependency `operator-runtime` in `Cargo.toml`.
             "runtime": settings.runtime.dependency(),
             "runtime_of_tests": settings.runtime.dev_dependency(),

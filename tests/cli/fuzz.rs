@@ -23,10 +23,10 @@ use operator_forge::{
     memory::{self, Memory},
     merge::{Driver, differing_keys, markers},
     name::{
-        ControllerName, Domain, Group, Invalid, Kind, Plural, ProjectName, RustPath, ShortName,
-        Version, WebhookPath, rust,
+        ControllerName, CrdName, Domain, Group, Invalid, Kind, Plural, ProjectName, RustPath,
+        ShortName, Version, WebhookPath, rust,
     },
-    project::Project,
+    project::{Key, Project},
     refusal,
     syntax::{self, Names, Renamed},
     template,
@@ -81,23 +81,56 @@ fn project() {
     );
 }
 
-/// What is read is rendered, whatever it says.
+/// What is read is rendered, whatever it says. Only an entry whose CRD is missing is refused.
 #[test]
 fn tree_of_project() {
+    let imported = seeds::imported();
     fuzz(
         "tree",
         5,
         || mutated(seeds::projects()),
-        |input| {
-            let Ok(project) = Project::read(&input.0) else {
+        move |input| {
+            let Ok(mut project) = Project::read(&input.0) else {
                 return Ok(());
             };
-            match template::tree(&project) {
-                Ok(tree) => tree.keys().try_for_each(stays_inside),
-                Err(failure) => Err(TestCaseError::fail(format!("{failure:?}"))),
+            let find = |name: &CrdName, key: &Key| {
+                let path = memory::definition_path(name, key.version).ok();
+                Ok::<_, Failure>(path.and_then(|path| imported.get(path.as_str()).cloned()))
+            };
+            project.attach(find).expect("no error is made");
+            let missing = project
+                .sources()
+                .find(|(_, source)| source.definition.is_none())
+                .map(|(key, source)| (key.clone(), source.name.clone()));
+            match (template::tree(&project), missing) {
+                (Ok(tree), None) => tree.keys().try_for_each(stays_inside),
+                (Err(failure), Some((key, name))) => {
+                    let path = memory::definition_path(&name, key.version)
+                        .map_err(|error| TestCaseError::fail(format!("{error:?}")))?;
+                    let expected = Failure::from(memory::Error::NoDefinition { path, key });
+                    prop_assert_eq!(&failure, &expected);
+                    is_helpful(&failure)
+                }
+                (result, missing) => Err(TestCaseError::fail(format!(
+                    "{:?} without {missing:?}",
+                    result.map(|tree| tree.len())
+                ))),
             }
         },
     );
+}
+
+/// The tree of a project that was read without the CRD of its types is a refusal that names the file.
+#[test]
+fn a_tree_without_its_definition_is_refused() {
+    let text = seeds::file("projects/imported/PROJECT");
+    let project = Project::read(&text).expect("a valid project");
+    let failure = template::tree(&project).expect_err("no definition is attached");
+    assert_eq!(
+        failure.what,
+        "`.operator-forge/crds/gateways.edge.acme.dev/v1.json` is missing"
+    );
+    is_helpful(&failure).unwrap();
 }
 
 /// A Go project is read, or refused with help; its code is only searched.

@@ -2,6 +2,7 @@
 
 #[cfg(unix)]
 mod advice;
+mod build;
 #[cfg(unix)]
 mod chart;
 #[cfg(unix)]

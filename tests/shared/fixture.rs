@@ -8,7 +8,7 @@ use crate::session::{repository, scratch, shell, tree};
 pub type Tree = BTreeMap<String, Vec<u8>>;
 
 /// The sets that are kept.
-pub const SETS: [u32; 1] = [4];
+pub const SETS: [u32; 1] = [5];
 
 /// Every project of a set, by the name that it has in `snapshots/projects`.
 pub fn projects(set: u32) -> BTreeMap<String, Tree> {
@@ -39,12 +39,7 @@ pub fn projects(set: u32) -> BTreeMap<String, Tree> {
 /// The same project as the operator-forge of today renders it, from what `PROJECT` says after the update.
 pub fn fresh(made: &Tree) -> Tree {
     let project = String::from_utf8(made["PROJECT"].clone()).unwrap();
-    let updated = project
-        .replace("    license:", "    library: operator\n    license:")
-        .replace(
-            "    templates: 4\n",
-            "    runtime: vendored\n    templates: 5\n",
-        );
+    let updated = project.replace("    templates: 5\n", "    templates: 6\n");
     assert_ne!(project, updated);
     let directory = scratch();
     fs::write(directory.path().join("PROJECT"), updated).unwrap();

@@ -2,6 +2,7 @@
 
 mod content;
 mod entry;
+mod listing;
 mod options;
 mod pace;
 mod store;
@@ -9,17 +10,22 @@ pub(crate) mod watch;
 
 use std::{
     any::TypeId,
+    future::pending,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc, OnceLock,
         atomic::{AtomicBool, Ordering},
     },
+    time::Duration,
 };
 
 use kube::api::{DynamicObject, ObjectMeta};
 use parking_lot::Mutex;
 use serde_json::value::RawValue;
-use tokio::sync::watch::{self as latch, Receiver, Sender};
+use tokio::{
+    sync::watch::{self as latch, Receiver, Sender},
+    time::timeout,
+};
 
 pub(crate) use content::Content;
 use entry::{Decode, decode, decode_dynamic, decode_metadata, decode_transformed};
@@ -152,6 +158,8 @@ pub(crate) struct Source {
     read: AtomicBool,
     /// The number of namespaces that are not listed yet, once known.
     unlisted: Sender<Option<usize>>,
+    /// Why a namespace is not listed yet.
+    hindrance: Mutex<String>,
 }
 
 impl Cache {
@@ -206,17 +214,23 @@ impl Cache {
         _ = self.fill.set(fill);
     }
 
-    /// A source of all objects of a type with their whole metadata, if there is one.
-    pub(crate) fn any(&self, kind: &ScopedResource) -> Option<Arc<Source>> {
-        self.find(kind, &Selector::default())
+    /// A source that shows this object with its whole metadata: preferably one of all objects of the type.
+    pub(crate) fn showing(
+        &self,
+        kind: &ScopedResource,
+        object: &ObjectMeta,
+    ) -> Option<Arc<Source>> {
+        let fits = |source: &&Arc<Source>| {
+            source.kind == *kind && source.is_whole() && source.selector.selects(object)
+        };
+        let some = || self.sources.lock().iter().find(fits).cloned();
+        self.find(kind, &Selector::default()).or_else(some)
     }
 
     /// A source of these objects with their whole metadata, if there is one.
     pub(crate) fn find(&self, kind: &ScopedResource, selector: &Selector) -> Option<Arc<Source>> {
         let fits = |source: &&Arc<Source>| {
-            source.kind == *kind
-                && source.selector == *selector
-                && !matches!(source.form(), Form::Transformed(..))
+            source.kind == *kind && source.selector == *selector && source.is_whole()
         };
         self.sources.lock().iter().find(fits).cloned()
     }
@@ -244,6 +258,7 @@ impl Source {
             handlers: Mutex::default(),
             read: AtomicBool::new(false),
             unlisted: latch::channel(None).0,
+            hindrance: Mutex::new("not started".to_owned()),
         })
     }
 
@@ -262,6 +277,11 @@ impl Source {
         self.read.store(true, Ordering::Relaxed);
     }
 
+    /// Whether the metadata of its objects is whole.
+    fn is_whole(&self) -> bool {
+        !matches!(self.form(), Form::Transformed(..))
+    }
+
     /// The objects that the owner with this uid controls.
     pub(crate) fn controlled_by(&self, uid: &str) -> Vec<Entry> {
         let index = || self.content.index(Box::new(controllers));
@@ -278,6 +298,19 @@ impl Source {
         let mut unlisted: Receiver<_> = self.unlisted.subscribe();
         // The sender lives as long as `self`.
         _ = unlisted.wait_for(|unlisted| *unlisted == Some(0)).await;
+    }
+
+    /// Returns the reason if not every namespace was listed within `limit`, and never otherwise.
+    pub(crate) async fn overdue(&self, limit: Duration) -> String {
+        match timeout(limit, self.filled()).await {
+            Ok(()) => pending().await,
+            Err(_) => self.hindrance.lock().clone(),
+        }
+    }
+
+    /// Sets the reason why a namespace is not listed yet.
+    pub(crate) fn is_hindered(&self, reason: &str) {
+        reason.clone_into(&mut self.hindrance.lock());
     }
 
     /// Whether this source also serves `form`, caching more if it must.
@@ -405,16 +438,37 @@ mod tests {
             Form::Metadata,
         );
         assert_eq!(cache.sources().len(), 4);
-        assert!(
-            cache
-                .any(&some.kind)
-                .is_some_and(|any| Arc::ptr_eq(&any, &objects))
-        );
-        assert!(
-            cache
-                .any(&others.kind)
-                .is_some_and(|any| Arc::ptr_eq(&any, &others))
-        );
+        let web = ObjectMeta {
+            labels: Some([("app".to_owned(), "web".to_owned())].into()),
+            ..ObjectMeta::default()
+        };
+        let shown = |kind, object: &ObjectMeta| cache.showing(kind, object);
+        let is =
+            |found: Option<Arc<Source>>, source| found.is_some_and(|it| Arc::ptr_eq(&it, source));
+        // All objects, also if a selector fits.
+        assert!(is(shown(&some.kind, &web), &objects));
+        assert!(is(shown(&others.kind, &web), &others));
+    }
+
+    #[test]
+    fn a_selector_shows_the_objects_that_it_selects() {
+        let (cache, kind) = (Cache::default(), ScopedResource::of::<ConfigMap>());
+        let selector = Selector {
+            labels: Some("app=web".to_owned()),
+            ..Selector::default()
+        };
+        let some = cache.source(&kind, &selector, Form::Metadata);
+        let labelled = |app: &str| ObjectMeta {
+            labels: Some([("app".to_owned(), app.to_owned())].into()),
+            ..ObjectMeta::default()
+        };
+        let shown = cache.showing(&kind, &labelled("web"));
+        assert!(shown.is_some_and(|shown| Arc::ptr_eq(&shown, &some)));
+        assert!(cache.showing(&kind, &labelled("api")).is_none());
+        let transform = Form::transformed(|_: &mut ConfigMap| {});
+        let (cache, kind) = (Cache::default(), ScopedResource::of::<ConfigMap>());
+        cache.source(&kind, &selector, transform);
+        assert!(cache.showing(&kind, &labelled("web")).is_none());
     }
 
     #[test]

@@ -79,7 +79,10 @@ pub enum Error {
     Ended(String),
     #[error("{} failed: {}", .0, chain(&**.1))]
     Failed(String, TaskError),
-    #[error("reconciles still ran {} s after the stop signal", .0.as_secs())]
+    #[error(
+        "reconciles still ran {0:?} after the stop signal: give them longer by \
+         `--graceful-shutdown-timeout`, or a `.timeout(..)`"
+    )]
     StopTimeout(Duration),
 }
 

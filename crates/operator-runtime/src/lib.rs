@@ -80,7 +80,9 @@ pub use leader::LeaderElectionFlags;
 pub use logs::LogFormat;
 pub use manager::{Flags, Manager, ManagerOptions, WatchScope};
 pub use manifests::{Crds, migrate};
-pub use object::{ObjectScope, Rules, ScopedResource, TypedObject, Verb, api_of};
+pub use object::{
+    AnyObject, ObjectScope, Rules, ScopedObject, ScopedResource, TypedObject, Verb, api_of,
+};
 #[cfg(feature = "metrics")]
 pub use prometheus_client;
 pub use queue::LOW_PRIORITY;

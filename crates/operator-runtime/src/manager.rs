@@ -38,7 +38,7 @@ pub use options::{ManagerOptions, WatchScope};
 #[cfg(feature = "testing")]
 use crate::apply::Everything;
 use crate::{
-    apply::Applier,
+    apply::{Applier, writer::Writer},
     cache::{Key, Store, StoreOptions},
     client::{self, fence::Fence},
     clock::Clock,
@@ -60,6 +60,9 @@ use crate::{
 /// controller-runtime's default. A resync covers changes outside the cluster, which cause no events; an
 /// interrupted watch loses no event.
 pub(crate) const DEFAULT_RESYNC: Duration = Duration::from_secs(10 * 60 * 60);
+
+/// controller-runtime's default of `CacheSyncTimeout`.
+const DEFAULT_SYNC: Duration = Duration::from_secs(2 * 60);
 
 /// Runs controllers and webhooks, with probes, metrics and a graceful shutdown.
 ///
@@ -92,6 +95,7 @@ pub struct Manager {
     endpoints: Endpoints,
     webhooks: Site,
     namespaces: Vec<Option<String>>,
+    liveness: Readiness,
     readiness: Readiness,
     clusters: Clusters,
     metrics: Metrics,
@@ -104,6 +108,10 @@ pub struct Manager {
     margin: Duration,
     concurrency: u16,
     resync: Duration,
+    /// The longest time to list all objects at the start.
+    sync: Duration,
+    /// The longest time for a shutdown.
+    grace: Duration,
     queues: Mutex<BTreeMap<&'static str, Arc<Queue<Key>>>>,
     /// The watches that controllers find at run time, by their names.
     found: Mutex<BTreeMap<&'static str, Vec<Arc<Found>>>>,
@@ -122,7 +130,7 @@ struct Waiting {
     prepare: Box<Prepare>,
 }
 
-type Prepare = dyn FnOnce(Arc<Queue<Key>>, &Environment) -> Result<Prepared, Error> + Send;
+type Prepare = dyn FnOnce(Arc<Queue<Key>>, Writer, &Environment) -> Result<Prepared, Error> + Send;
 
 impl Manager {
     /// Starts logging and creates the clients; call it first in `main`.
@@ -145,6 +153,8 @@ impl Manager {
         manager.webhooks.serve_as(flags.webhooks);
         manager.concurrency = flags.max_concurrent_reconciles.into();
         manager.resync = flags.sync_period;
+        manager.sync = flags.cache_sync_timeout;
+        manager.grace = flags.graceful_shutdown_timeout;
         Ok(manager)
     }
 
@@ -176,6 +186,7 @@ impl Manager {
             endpoints: Endpoints::default(),
             webhooks: Site::default(),
             namespaces: watched(options.scope, namespaces)?,
+            liveness: Readiness::default(),
             readiness: Readiness::default(),
             recorder: Recorder::new(own.client(), reporter),
             applier: Applier::new(own.clone(), options.name),
@@ -187,6 +198,8 @@ impl Manager {
             metrics,
             concurrency: 1,
             resync: DEFAULT_RESYNC,
+            sync: DEFAULT_SYNC,
+            grace: stop::GRACE,
             queues: Mutex::default(),
             found: Mutex::default(),
             controllers: Vec::new(),
@@ -219,8 +232,8 @@ impl Manager {
         self.clusters.own.store_with(options)
     }
 
-    /// The applier, which sends server-side applies with the operator's name as the field manager, and
-    /// skips unchanged objects.
+    /// The applier, which sends server-side applies with a field manager for each controller, and skips
+    /// unchanged objects.
     pub fn applier(&self) -> Applier {
         self.applier.clone()
     }
@@ -245,6 +258,17 @@ impl Manager {
         check: impl Fn() -> Result<(), String> + Send + Sync + 'static,
     ) {
         self.readiness.ask(name, check);
+    }
+
+    /// Adds a check to `/healthz`, as [`readiness_check`](Self::readiness_check) does to `/readyz`. The
+    /// kubelet restarts a container whose check fails for long, so check only what a restart repairs: a
+    /// deadlock, but not a database that is down.
+    pub fn liveness_check(
+        &self,
+        name: &str,
+        check: impl Fn() -> Result<(), String> + Send + Sync + 'static,
+    ) {
+        self.liveness.ask(name, check);
     }
 
     /// The event recorder. Clones share its cache, which aggregates repeated events.
@@ -303,15 +327,16 @@ impl Manager {
             let context = context.clone();
             let primary = controller.primary.clone();
             for (child, selector) in controller.prunes() {
-                self.applier.prune(&primary, child, selector);
+                self.applier
+                    .prune(controller.name, &primary, child, selector);
             }
             let prunes = controller.prunes().map(|(child, _)| child.clone());
             self.controllers.push(Waiting {
                 name: controller.name,
                 shows: controller.shows(),
                 prunes: (primary, prunes.collect()),
-                prepare: Box::new(|queue, environment| {
-                    controller.prepare(context, queue, environment)
+                prepare: Box::new(|queue, writer, environment| {
+                    controller.prepare(context, queue, writer, environment)
                 }),
             });
         }
@@ -359,13 +384,13 @@ impl Manager {
         self
     }
 
-    /// Runs until SIGTERM or SIGINT, then waits up to 22 s for running reconciles. Ends at once if another
-    /// replica may lead.
+    /// Runs until SIGTERM or SIGINT, then waits for running reconciles: for three quarters of
+    /// [`Flags::graceful_shutdown_timeout`]. Ends at once if another replica may lead.
     ///
     /// # Errors
     /// If a component cannot start, or ends without a signal.
     pub async fn run(self) -> Result<(), Error> {
-        stop::on_signals(self.stop.clone()).map_err(Error::Signals)?;
+        stop::on_signals(self.stop.clone(), self.grace).map_err(Error::Signals)?;
         let result = self.run_until_stopped().await;
         if matches!(result, Err(Error::Lost)) {
             stop::end_after(stop::LOST);

@@ -1,11 +1,10 @@
 //! Kubernetes types: as Rust types in the public API, as values inside the manager.
 
+mod any;
 mod rbac;
+mod selector;
 
-use std::{
-    collections::BTreeSet,
-    fmt::{self, Debug},
-};
+use std::fmt::{self, Debug};
 
 use kube::{
     Api, Client, Resource,
@@ -16,7 +15,11 @@ use kube::{
 };
 use serde::{Serialize, de::DeserializeOwned};
 
+pub use any::{AnyObject, ScopedObject};
 pub use rbac::{Rules, Verb};
+pub(crate) use selector::Selector;
+#[cfg(feature = "testing")]
+pub(crate) use selector::{expression, terms};
 
 /// A type that can be watched: a `CustomResource`, or a type of `k8s_openapi`.
 pub trait TypedObject:
@@ -148,6 +151,12 @@ impl ScopedResource {
         self.namespaced
     }
 
+    /// Whether both are the same type, in any version.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        let (one, other) = (&self.resource, &other.resource);
+        one.group == other.group && one.plural == other.plural
+    }
+
     /// The API for the objects in `namespace`, or for all objects; a cluster-scoped type ignores the
     /// namespace.
     pub fn api<K>(&self, client: Client, namespace: Option<&str>) -> Api<K>
@@ -169,13 +178,4 @@ impl fmt::Display for ScopedResource {
             self.resource.plural, self.resource.api_version
         )
     }
-}
-
-/// The selection of objects of a type.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Selector {
-    pub(crate) labels: Option<String>,
-    pub(crate) fields: Option<String>,
-    /// The namespaces; empty means those of the operator.
-    pub(crate) namespaces: BTreeSet<String>,
 }

@@ -84,7 +84,7 @@ fn an_api_in_full() {
         context,
         json!({
             "project": {
-                "name": "demo", "operator": "demo.example.com", "package": "demo", "library": "demo", "knows_manager": false,
+                "name": "demo", "operator": "demo.example.com", "package": "demo", "library": "demo",
                 "runtime": "{ path = \"vendor/operator-runtime\" }",
                 "runtime_of_tests": "{ path = \"vendor/operator-runtime\", features = [\"envtest\", \"testing\"] }",
                 "runtime_repository": null, "domain": "example.com", "namespaced": false,

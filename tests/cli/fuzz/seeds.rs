@@ -1,7 +1,8 @@
 //! The real files that are changed: those of the snapshots, which the tool itself has made.
 
-use std::{fs, path::Path};
+use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
 
+use operator_forge::{memory, name::Version, project::Definition};
 use walkdir::WalkDir;
 
 /// A text is worth mutating while most of its places are about different things.
@@ -27,6 +28,30 @@ pub fn files(folder: &str, wanted: impl Fn(&str) -> bool) -> Vec<Vec<u8>> {
     texts.dedup();
     assert!(!texts.is_empty(), "no seeds in {folder}");
     texts
+}
+
+/// One file of the snapshots.
+pub fn file(path: &str) -> Vec<u8> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("snapshots");
+    fs::read(root.join(path)).expect("a readable file")
+}
+
+/// The CRDs that the types of the imported project are generated from, by their path in a project.
+pub fn imported() -> BTreeMap<String, Arc<Definition>> {
+    let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("snapshots/projects/imported");
+    let definitions: BTreeMap<_, _> = WalkDir::new(project.join(memory::DIRECTORY).join("crds"))
+        .into_iter()
+        .map(|entry| entry.expect("a readable folder").into_path())
+        .filter_map(|file| {
+            let version: Version = file.file_stem()?.to_str()?.parse().ok()?;
+            let bytes = file.is_file().then(|| fs::read(&file).expect("a file"))?;
+            let definition = Definition::parse(&bytes, version).expect("a definition");
+            let path = file.strip_prefix(&project).ok()?.to_str()?.to_owned();
+            Some((path, Arc::new(definition)))
+        })
+        .collect();
+    assert!(!definitions.is_empty(), "no definitions");
+    definitions
 }
 
 pub fn projects() -> Vec<Vec<u8>> {

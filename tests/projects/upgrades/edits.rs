@@ -10,10 +10,11 @@ type Edit = (&'static str, fn(&str) -> String);
 const EDITS: [Edit; 12] = [
     ("Cargo.toml", |text| {
         let text = text.replacen("version = \"0.1.0\"", "version = \"0.3.1\" # released", 1);
-        // Up to template set 4 the versions were the workspace's.
-        let [old, new] = ["tracing.workspace = true\n", "tracing = \"0.1.44\"\n"];
-        let last = if text.contains(old) { old } else { new };
-        after(&text, last, "\n# Ours: jitter.\nfastrand = \"2\"\n")
+        after(
+            &text,
+            "tracing = \"0.1.44\"\n",
+            "\n# Ours: jitter.\nfastrand = \"2\"\n",
+        )
     }),
     ("Dockerfile", |text| {
         text.to_owned() + "LABEL team=\"storage\"\n"
@@ -45,7 +46,6 @@ const EDITS: [Edit; 12] = [
     ("src/context.rs", |text| {
         text.to_owned() + "\n/// Ours.\npub const TEAM: &str = \"storage\";\n"
     }),
-    // Where template set 3 declares its own module, too.
     ("src/lib.rs", |text| {
         after(text, "pub mod controllers;\n", "pub mod mine;\n")
     }),
@@ -106,10 +106,7 @@ pub fn make(project: &mut Tree) {
 }
 
 /// Names of the runtime that have changed since the recorded sets, as users replace them by hand: before and after.
-const RENAMED: [(&str, &str); 2] = [
-    ("fake.add(", "fake.insert("),
-    (".outside_of(", ".exclude_namespaces("),
-];
+const RENAMED: [(&str, &str); 0] = [];
 
 /// Applies the `by hand:` entries of `src/template/sets.md` to an updated project.
 pub fn by_hand(project: &mut Tree) {

@@ -12,15 +12,6 @@ use crate::{
     session::{assert_same, shell, tree},
 };
 
-/// Where files of set 4 are now, if they moved.
-const FORMER: [(&str, &str); 2] = [
-    (".github/workflows/lint.yml", ".github/workflows/ci.yml"),
-    (
-        "config/rbac/metrics_auth_role.yaml",
-        "config/rbac/metrics_roles.yaml",
-    ),
-];
-
 /// What a user does to one file.
 #[derive(Clone, Debug)]
 enum Hand {
@@ -117,9 +108,7 @@ proptest! {
         }
         let now = tree(directory.path());
         for (line, path) in &comments {
-            let moved = FORMER.iter().find(|(former, _)| former == path).map(|(_, now)| *now);
-            let file = now.get(path).or_else(|| now.get(moved?));
-            let text = file.map(|bytes| String::from_utf8_lossy(bytes).into_owned()).unwrap_or_default();
+            let text = now.get(path).map(|bytes| String::from_utf8_lossy(bytes).into_owned()).unwrap_or_default();
             prop_assert!(text.contains(line.as_str()), "`{line}` is lost in {path}:\n{text}");
         }
         // One that is the tool's now comes back.

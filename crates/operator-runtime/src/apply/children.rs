@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use k8s_openapi::api::core::v1::ObjectReference;
 use kube::{
-    Resource,
     api::{DeleteParams, DynamicObject, ObjectMeta, PostParams, Preconditions},
     core::Status,
 };
@@ -12,11 +11,11 @@ use kube::{
 use super::{Applied, Applier, Desired, OwnerError, owner::controls};
 use crate::{
     cache::Key,
-    object::{ScopedResource, TypedObject},
+    object::{AnyObject, ScopedResource},
 };
 
 /// The annotation on members of a set of children. Only objects that have it are pruned. Its value is the
-/// field manager.
+/// operator's name.
 const PRUNED_BY: &str = "operator-runtime/pruned-by";
 
 /// The reason why a child was not applied, created or deleted; the source of a [`kube::Error::Service`].
@@ -73,26 +72,26 @@ pub struct AppliedChildren {
     pub pruned: Vec<ObjectReference>,
 }
 
-impl<O: TypedObject> Children<'_, O> {
+impl<O: AnyObject> Children<'_, O> {
     /// Adds `child`, by server-side apply. The child's namespace defaults to the owner's.
-    pub fn apply<T: TypedObject>(&mut self, child: T) {
+    pub fn apply<T: AnyObject>(&mut self, child: T) {
         self.want(How::Apply, child);
     }
 
     /// Adds `child`, which is created once and never changed, such as a Job.
-    pub fn create<T: TypedObject>(&mut self, child: T) {
+    pub fn create<T: AnyObject>(&mut self, child: T) {
         self.want(How::Create, child);
     }
 
     /// Like [`apply`](Self::apply), but recreates a child whose update the API server refuses because of an
     /// immutable field. A recreated child loses its data: consider its volume claims.
-    pub fn apply_or_recreate<T: TypedObject>(&mut self, child: T) {
+    pub fn apply_or_recreate<T: AnyObject>(&mut self, child: T) {
         self.want(How::Recreate, child);
     }
 
-    fn want<T: TypedObject>(&mut self, how: How, mut child: T) {
-        let annotations = child.meta_mut().annotations.get_or_insert_default();
-        annotations.insert(PRUNED_BY.to_owned(), self.applier.field_manager.to_owned());
+    fn want<T: AnyObject>(&mut self, how: How, mut child: T) {
+        let annotations = child.metadata_mut().annotations.get_or_insert_default();
+        annotations.insert(PRUNED_BY.to_owned(), self.applier.operator.to_owned());
         let desired = Desired::owned(self.owner, child);
         self.wanted.push(desired.map(|desired| (how, desired)));
     }
@@ -113,7 +112,7 @@ impl<O: TypedObject> Children<'_, O> {
             owner,
             wanted,
         } = self;
-        let (kind, uid) = (ScopedResource::of::<O>(), uid(owner)?);
+        let (kind, uid) = (owner.resource(), uid(owner)?);
         let wanted: Vec<_> = wanted.into_iter().collect::<kube::Result<_>>()?;
         let mut ids = BTreeSet::new();
         for (_, desired) in &wanted {
@@ -148,8 +147,9 @@ impl<O: TypedObject> Children<'_, O> {
 }
 
 impl Applier {
-    /// Starts the set of children that `owner` wants; the set is applied together and pruned. An owner has
-    /// one set, and the set depends only on the owner's spec: a child that is left out is deleted.
+    /// Starts the set of children that `owner` wants; the set is applied together and pruned. A controller
+    /// has one set for an owner, and the set depends only on the owner's spec: a child that is left out is
+    /// deleted.
     ///
     /// ```
     /// # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.rs")); }
@@ -170,7 +170,7 @@ impl Applier {
     /// # fn deployment(_: &Memcached) -> Deployment { Deployment::default() }
     /// # fn config(_: &Memcached) -> ConfigMap { ConfigMap::default() }
     /// ```
-    pub fn children<'a, O: TypedObject>(&'a self, owner: &'a O) -> Children<'a, O> {
+    pub fn children<'a, O: AnyObject>(&'a self, owner: &'a O) -> Children<'a, O> {
         Children {
             applier: self,
             owner,
@@ -190,8 +190,8 @@ impl Applier {
     /// control the existing object of this name.
     pub async fn create_owned<O, T>(&self, owner: &O, child: T) -> kube::Result<Applied>
     where
-        O: TypedObject,
-        T: TypedObject,
+        O: AnyObject,
+        T: AnyObject,
     {
         self.create(owner, &Desired::owned(owner, child)?).await
     }
@@ -204,21 +204,21 @@ impl Applier {
     /// control the child, or its controller does not [prune](crate::Controller::prunes) the type.
     pub async fn delete_owned<O, T>(&self, owner: &O, child: &T) -> kube::Result<()>
     where
-        O: TypedObject,
-        T: TypedObject,
+        O: AnyObject,
+        T: AnyObject,
     {
-        let kind = ScopedResource::of::<T>();
-        self.pruned.check(&ScopedResource::of::<O>(), &kind)?;
-        if !controls(uid(owner)?, child.meta()) {
-            return Err(not_controlled(owner, describe(&kind, child.meta())));
+        let kind = child.resource();
+        self.pruned.check(&owner.resource(), &kind)?;
+        if !controls(uid(owner)?, child.metadata()) {
+            return Err(not_controlled(owner, describe(&kind, child.metadata())));
         }
-        self.delete(&kind, child.meta()).await
+        self.delete(&kind, child.metadata()).await
     }
 
-    async fn create<O: TypedObject>(&self, owner: &O, desired: &Desired) -> kube::Result<Applied> {
+    async fn create<O: AnyObject>(&self, owner: &O, desired: &Desired) -> kube::Result<Applied> {
         let uid = uid(owner)?;
         // A child in the cache needs no request.
-        if let Some(source) = self.cluster.cache.any(&desired.kind)
+        if let Some(source) = self.cluster.cache.showing(&desired.kind, &desired.meta)
             && let Some(found) = source.content.get(&Key::of(&desired.meta))
             && controls(uid, found.meta())
         {
@@ -227,8 +227,8 @@ impl Applier {
         let object: DynamicObject =
             serde_json::from_value(desired.value.clone()).map_err(kube::Error::SerdeError)?;
         let params = PostParams {
-            field_manager: Some(self.field_manager.to_owned()),
-            ..PostParams::default()
+            dry_run: self.dry_run,
+            field_manager: Some(self.manager().to_string()),
         };
         let api = self.api(&desired.kind, &desired.meta);
         match api.create(&params, &object).await {
@@ -246,19 +246,23 @@ impl Applier {
 
     /// Applies a member of a set. Members may be pruned later, so an object that the owner does not control
     /// is refused.
-    async fn apply_member<O: TypedObject>(
+    async fn apply_member<O: AnyObject>(
         &self,
         owner: &O,
         desired: &Desired,
     ) -> kube::Result<Applied> {
         let uid = uid(owner)?;
-        let source = self.cluster.cache.any(&desired.kind);
-        let foreign = match source.filter(|source| source.is_filled()) {
-            Some(source) => {
-                let found = source.content.get(&Key::of(&desired.meta));
-                found.is_some_and(|found| !controls(uid, found.meta()))
-            }
-            None => {
+        let cache = &self.cluster.cache;
+        let source = cache.showing(&desired.kind, &desired.meta);
+        let source = source.filter(|source| source.is_filled());
+        let found = source
+            .as_ref()
+            .and_then(|it| it.content.get(&Key::of(&desired.meta)));
+        let foreign = match (found, source) {
+            (Some(found), _) => !controls(uid, found.meta()),
+            (None, Some(source)) if source.selector.is_everything() => false,
+            // A selector may hide the object that exists.
+            (None, _) => {
                 let api = self.api(&desired.kind, &desired.meta);
                 let found = api.get_metadata_opt(desired.name()).await?;
                 found.is_some_and(|found| !controls(uid, &found.metadata))
@@ -270,7 +274,7 @@ impl Applier {
         }
     }
 
-    async fn apply_or_recreate<O: TypedObject>(
+    async fn apply_or_recreate<O: AnyObject>(
         &self,
         owner: &O,
         desired: &Desired,
@@ -283,6 +287,9 @@ impl Applier {
         if let Some(found) = api.get_metadata_opt(desired.name()).await? {
             if !self.is_member(&found.metadata, uid(owner)?) {
                 return Err(kube::Error::Api(refused));
+            }
+            if self.dry_run {
+                return Ok(Applied::of(&found.metadata, true));
             }
             if found.metadata.deletion_timestamp.is_none() {
                 self.delete(&desired.kind, &found.metadata).await?;
@@ -299,13 +306,14 @@ impl Applier {
     fn is_member(&self, meta: &ObjectMeta, uid: &str) -> bool {
         let annotations = meta.annotations.as_ref();
         let mark = annotations.and_then(|annotations| annotations.get(PRUNED_BY));
-        mark.is_some_and(|mark| mark == self.field_manager) && controls(uid, meta)
+        mark.is_some_and(|mark| mark == self.operator) && controls(uid, meta)
     }
 
     /// Deletes the object with its uid and resource version as preconditions. An object that is already
     /// gone is a success.
     async fn delete(&self, kind: &ScopedResource, meta: &ObjectMeta) -> kube::Result<()> {
         let params = DeleteParams {
+            dry_run: self.dry_run,
             preconditions: Some(Preconditions {
                 uid: meta.uid.clone(),
                 resource_version: meta.resource_version.clone(),
@@ -317,11 +325,16 @@ impl Applier {
             Err(kube::Error::Api(status)) if status.is_not_found() => {}
             result => {
                 result?;
+                if self.dry_run {
+                    return Ok(());
+                }
                 let (kind, namespace) = (&kind.resource.kind, &meta.namespace);
                 tracing::info!(kind, namespace, name, "deleted a child");
             }
         }
-        self.applied().remove(&(kind.to_string(), Key::of(meta)));
+        self.applied
+            .lock()
+            .forget(&kind.to_string(), &Key::of(meta));
         Ok(())
     }
 }
@@ -344,13 +357,13 @@ fn is_immutable(status: &Status) -> bool {
         && causes.all(|cause| WORDS.iter().any(|word| cause.message.contains(word)))
 }
 
-fn uid<O: Resource>(owner: &O) -> kube::Result<&str> {
-    let uid = owner.meta().uid.as_deref();
+fn uid<O: AnyObject>(owner: &O) -> kube::Result<&str> {
+    let uid = owner.metadata().uid.as_deref();
     uid.ok_or_else(|| kube::Error::Service(OwnerError::NoUid.into()))
 }
 
-fn not_controlled<O: TypedObject>(owner: &O, child: String) -> kube::Error {
-    let owner = describe(&ScopedResource::of::<O>(), owner.meta());
+fn not_controlled<O: AnyObject>(owner: &O, child: String) -> kube::Error {
+    let owner = describe(&owner.resource(), owner.metadata());
     ChildError::NotControlled { child, owner }.into()
 }
 

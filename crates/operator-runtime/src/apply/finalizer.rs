@@ -182,7 +182,7 @@ where
     };
     let status = status::showing(object, condition, is_shown);
     match status.map_err(kube::Error::SerdeError)? {
-        Some(status) => status::send(api, object, status).await,
+        Some(status) => status::write(api, object, &status).await,
         None => Ok(object.clone()),
     }
 }

@@ -3,7 +3,7 @@
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::api::ObjectMeta;
 
-use crate::object::{ObjectScope, TypedObject};
+use crate::object::AnyObject;
 
 /// The reason why an object cannot own another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -50,16 +50,14 @@ fn reference(
 }
 
 /// Sets the controller reference of `child` to `owner`. The child's namespace defaults to the owner's.
-pub(super) fn own<O: TypedObject, T: TypedObject>(
-    owner: &O,
-    child: &mut T,
-) -> Result<(), OwnerError> {
-    let (namespaced, meta) = (<T::Scope as ObjectScope>::NAMESPACED, child.meta_mut());
+pub(super) fn own<O: AnyObject, T: AnyObject>(owner: &O, child: &mut T) -> Result<(), OwnerError> {
+    let namespaced = child.resource().namespaced;
+    let meta = child.metadata_mut();
     if namespaced && meta.namespace.is_none() {
-        meta.namespace.clone_from(&owner.meta().namespace);
+        meta.namespace.clone_from(&owner.metadata().namespace);
     }
-    let reference = reference(owner.meta(), meta, namespaced, || {
-        owner.controller_owner_ref(&())
+    let reference = reference(owner.metadata(), meta, namespaced, || {
+        owner.controller_reference()
     })?;
     meta.owner_references = Some(vec![reference]);
     Ok(())

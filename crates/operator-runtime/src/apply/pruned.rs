@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use super::ChildError;
+use super::{ChildError, writer};
 use crate::{
     cache::{Cache, Entry},
     object::{ScopedResource, Selector},
@@ -25,9 +25,19 @@ pub(super) struct Pruned {
 pub(crate) type Everything = Arc<dyn Fn(&str) -> Found + Send + Sync>;
 
 struct Declared {
+    /// The field manager of the controller.
+    manager: String,
     owner: ScopedResource,
     child: ScopedResource,
     selector: Selector,
+}
+
+impl Declared {
+    /// Whether it is about children of `owner`, for the running controller.
+    fn is_of(&self, owner: &ScopedResource) -> bool {
+        let others = writer::current().is_some_and(|writer| *writer.manager != *self.manager);
+        !others && self.owner.is_same(owner)
+    }
 }
 
 impl Pruned {
@@ -41,11 +51,13 @@ impl Pruned {
 
     pub(super) fn declare(
         &self,
+        manager: String,
         owner: &ScopedResource,
         child: &ScopedResource,
         selector: &Selector,
     ) {
         self.declared.lock().push(Declared {
+            manager,
             owner: owner.clone(),
             child: child.clone(),
             selector: selector.clone(),
@@ -60,7 +72,7 @@ impl Pruned {
     ) -> Result<(), ChildError> {
         let declared = self.declared.lock();
         let mut declared = declared.iter();
-        let is_declared = declared.any(|it| same(&it.owner, owner) && same(&it.child, child));
+        let is_declared = declared.any(|it| it.is_of(owner) && it.child.is_same(child));
         if is_declared || self.everything.is_some() {
             return Ok(());
         }
@@ -70,14 +82,15 @@ impl Pruned {
         })
     }
 
-    /// The objects that the owner with this uid controls, of the kinds that its controllers prune.
+    /// The objects that the owner with this uid controls, of the kinds that the running controller prunes;
+    /// outside of a reconcile, of all kinds that controllers of the owner prune.
     pub(super) async fn search(&self, cache: &Cache, owner: &ScopedResource, uid: &str) -> Found {
         if let Some(everything) = &self.everything {
             return everything(uid);
         }
         let sources: Vec<_> = {
             let declared = self.declared.lock();
-            let declared = declared.iter().filter(|it| same(&it.owner, owner));
+            let declared = declared.iter().filter(|it| it.is_of(owner));
             declared
                 .filter_map(|it| cache.find(&it.child, &it.selector))
                 .collect()
@@ -90,10 +103,4 @@ impl Pruned {
         }
         found
     }
-}
-
-/// Whether both are the same type, in any version.
-fn same(one: &ScopedResource, other: &ScopedResource) -> bool {
-    let (one, other) = (&one.resource, &other.resource);
-    one.group == other.group && one.plural == other.plural
 }

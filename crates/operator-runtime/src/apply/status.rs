@@ -1,47 +1,61 @@
-//! Status patches that skip unchanged fields.
+//! Status writes: each controller owns its conditions and fields, and unchanged ones are not sent.
 
 use std::fmt::Debug;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::{
     Api, Resource,
-    api::{Patch, PatchParams},
+    api::{ObjectMeta, Patch, PatchParams},
     core::object::HasStatus,
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
 
-use crate::apply::{conditions, written};
+use super::{
+    change::{Change, Ours},
+    conditions,
+    parts::Parts,
+    writer::{self, Writer},
+    written,
+};
 
-/// Sets the status of `object` to `status`, through the status subresource. Returns the updated object.
+/// Writes what the running controller wants in the status of `object`, through the status subresource.
+/// Returns the updated object.
 ///
-/// Sends only the fields that differ from `object`, and nothing if none does. The patch carries the
-/// object's resource version: if the object has changed meanwhile, the API server answers with a conflict,
-/// and the next reconcile sees the newer object. If the object was deleted meanwhile, nothing is written
-/// and `object` is returned.
+/// `status` has the fields and the conditions of this controller; start it from the default, not from the
+/// old status. The controller owns, under its own field manager, what it wrote: a field or a condition that
+/// a later call does not have is removed. Those of others stay, also if `status` repeats them. While the
+/// status of a condition stays the same, so does its `lastTransitionTime`.
+///
+/// Sends nothing if nothing differs. If `object` is not the newest version, the write is repeated on the
+/// newest one, unless the controller's own part of the status differs there.
+///
+/// Where the schema declares `conditions` as a map by `type`, this is a server-side apply. Elsewhere, and
+/// outside of the reconciles of a [`Controller`](crate::Controller), it is a merge patch. If no other
+/// controller of this operator has the type, `status` then is the whole status, and what it lacks is
+/// removed. If the object was deleted meanwhile, nothing is written and `object` is returned.
 ///
 /// Types of `k8s_openapi` do not name their status type: use [`patch_with`] for them.
 ///
 /// ```
 /// # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.rs")); }
-/// # use example::Memcached;
+/// # use example::{Memcached, MemcachedStatus};
 /// use kube::Api;
-/// use operator_runtime::{ReadyCondition, conditions, status};
+/// use operator_runtime::{ReadyCondition, status};
 ///
 /// const READY: ReadyCondition = ReadyCondition::positive("Ready");
 ///
 /// async fn report(api: &Api<Memcached>, memcached: &Memcached, ready: bool) -> kube::Result<()> {
-///     let mut new = memcached.status.clone().unwrap_or_default();
 ///     let ready = READY.of(memcached, ready, "Deployed", "");
-///     conditions::set(&mut new.conditions, ready);
-///     status::patch(api, memcached, &new).await?;
+///     let status = MemcachedStatus { conditions: vec![ready] };
+///     status::patch(api, memcached, &status).await?;
 ///     Ok(())
 /// }
 /// ```
 ///
 /// # Errors
-/// Errors of the API server. `object` must come from the API server: without a name, the patch has no
-/// target.
+/// Errors of the API server: a conflict if the controller's own part of the status has changed since
+/// `object` was read. `object` must come from the API server: without a name, the patch has no target.
 pub async fn patch<K>(api: &Api<K>, object: &K, status: &K::Status) -> kube::Result<K>
 where
     K: HasStatus<Status: Serialize> + Resource + Serialize + DeserializeOwned + Clone + Debug,
@@ -61,37 +75,165 @@ where
     S: Serialize,
 {
     let status = serde_json::to_value(status).map_err(kube::Error::SerdeError)?;
-    let old = status_of(object).map_err(kube::Error::SerdeError)?;
-    let Some(changes) = merge_patch(&old, &status) else {
-        return Ok(object.clone());
-    };
-    send(api, object, changes).await
+    write(api, object, &status).await
 }
 
-/// Patches the status of `object` with `changes`.
-pub(super) async fn send<K>(api: &Api<K>, object: &K, changes: Value) -> kube::Result<K>
+/// How often a write is repeated: each conflict means that another write succeeded.
+const RETRIES: usize = 10;
+
+/// Writes `status`, of which the running controller owns what it changes.
+pub(crate) async fn write<K>(api: &Api<K>, object: &K, status: &Value) -> kube::Result<K>
+where
+    K: Resource + Serialize + DeserializeOwned + Clone + Debug,
+{
+    let old = Raw::of(object)?;
+    let mut change = Change {
+        base: Parts::of(&old.status),
+        wanted: Parts::of(status),
+    };
+    change.wanted.keep_times(&change.base);
+    if change.wanted.is_same(&change.base) {
+        return Ok(object.clone());
+    }
+    let writer = writer::current();
+    let name = object.meta().name.as_deref().unwrap_or_default();
+    let mut newest: Option<K> = None;
+    let mut tries = 0;
+    let written = loop {
+        let read = newest.as_ref().unwrap_or(object);
+        let ours = match &writer {
+            Some(writer) => writer.ours(&change, read.meta(), newest.is_some()),
+            None => Some(Ours::everything()),
+        };
+        let Some(ours) = ours else {
+            newest = read_again(api, object, name).await?;
+            match newest {
+                Some(_) => continue,
+                None => break None,
+            }
+        };
+        if change.is_done(&ours) {
+            ours.note(writer.as_deref(), read.meta());
+            break None;
+        }
+        let live = Raw::of(read)?.status;
+        let holds = change.holds(&Parts::of(&live), &ours);
+        // An outdated decision gets the conflict from the API server.
+        let meta = if holds { read.meta() } else { object.meta() };
+        let result = match &writer {
+            Some(writer) if ours.applies && old.is_typed() => {
+                apply(api, writer, &old, meta, &change, &ours).await
+            }
+            _ => {
+                let merged = change.merged(&live, &ours);
+                merge(api, writer.as_deref(), meta, &live, merged).await
+            }
+        };
+        match result {
+            Ok(written) => break Some(written),
+            Err(error) if is_gone(&error, name) => break None,
+            Err(kube::Error::Api(status)) if status.is_conflict() && holds && tries < RETRIES => {
+                tries += 1;
+                newest = read_again(api, object, name).await?;
+                if newest.is_none() {
+                    break None;
+                }
+            }
+            Err(error) => return Err(error),
+        }
+    };
+    let Some(written) = written else {
+        return Ok(object.clone());
+    };
+    written::note(written.meta());
+    if let Some(writer) = &writer {
+        writer.learn(written.meta());
+        let owned = writer.owned_in(written.meta());
+        writer.owned.note(written.meta(), owned);
+    }
+    Ok(written)
+}
+
+/// The newest version of `object`, if it still exists.
+async fn read_again<K>(api: &Api<K>, object: &K, name: &str) -> kube::Result<Option<K>>
 where
     K: Resource + DeserializeOwned + Clone + Debug,
 {
-    let meta = object.meta();
+    let found = api.get_opt(name).await?;
+    Ok(found.filter(|found| found.meta().uid == object.meta().uid))
+}
+
+/// Applies the controller's own part to the version of the object with this metadata.
+async fn apply<K>(
+    api: &Api<K>,
+    writer: &Writer,
+    old: &Raw,
+    meta: &ObjectMeta,
+    change: &Change,
+    ours: &Ours,
+) -> kube::Result<K>
+where
+    K: Resource + Serialize + DeserializeOwned + Clone + Debug,
+{
     let name = meta.name.as_deref().unwrap_or_default();
-    let patch = json!({
-        "metadata": { "resourceVersion": meta.resource_version },
-        "status": changes,
-    });
-    let params = PatchParams::default();
-    match api.patch_status(name, &params, &Patch::Merge(patch)).await {
-        Ok(written) => {
-            written::note(written.meta());
-            Ok(written)
+    let params = PatchParams::apply(&writer.manager).force();
+    let patch = Patch::Apply(json!({
+        "apiVersion": old.api_version,
+        "kind": old.kind,
+        "metadata": {
+            "name": name,
+            "uid": meta.uid,
+            "resourceVersion": meta.resource_version,
+        },
+        "status": change.applied(ours),
+    }));
+    let mut written = api.patch_status(name, &params, &patch).await?;
+    // An apply removes what no other manager owns. Whoever wrote a part by a merge patch owns it for ever.
+    let mut tries = 0;
+    loop {
+        let lingers = writer.lingering(written.meta(), |part| change.is_dropped(part, ours));
+        if lingers.is_empty() {
+            return Ok(written);
         }
-        Err(error) if is_gone(&error, name) => Ok(object.clone()),
-        Err(error) => Err(error),
+        let live = Raw::of(&written)?.status;
+        let mut left = Parts::of(&live);
+        left.retain(|part| !lingers.contains(part));
+        let left = left.into_status();
+        match merge(api, Some(writer), written.meta(), &live, left).await {
+            Err(kube::Error::Api(status)) if status.is_conflict() && tries < RETRIES => {
+                tries += 1;
+                written = api.get(name).await?;
+            }
+            result => return result,
+        }
     }
 }
 
-/// The change of the status of `object` that shows `condition`; `None` if it is already shown, or if the
-/// type has no conditions.
+/// Changes the status `from` of the version of the object with this metadata to `to`.
+async fn merge<K>(
+    api: &Api<K>,
+    writer: Option<&Writer>,
+    meta: &ObjectMeta,
+    from: &Value,
+    to: Value,
+) -> kube::Result<K>
+where
+    K: Resource + DeserializeOwned + Clone + Debug,
+{
+    let patch = Patch::Merge(json!({
+        "metadata": { "uid": meta.uid, "resourceVersion": meta.resource_version },
+        "status": merge_patch(from, &to),
+    }));
+    let params = PatchParams {
+        field_manager: writer.map(|writer| writer.manager.to_string()),
+        ..PatchParams::default()
+    };
+    let name = meta.name.as_deref().unwrap_or_default();
+    api.patch_status(name, &params, &patch).await
+}
+
+/// The status of `object` that shows `condition`; `None` if it is already shown, or if the type has no
+/// conditions.
 ///
 /// # Errors
 /// If the status of the type cannot consist of conditions alone.
@@ -117,16 +259,17 @@ pub(crate) fn showing<K: Serialize + DeserializeOwned>(
     if !value["status"].is_object() {
         value["status"] = json!({});
     }
+    let mut status = value["status"].clone();
     value["status"]["conditions"] = serde_json::to_value(list)?;
     value["status"]["observedGeneration"] = generation.into();
     // Deserializing drops fields that the type does not have.
     let mut kept = serde_json::to_value(K::deserialize(value)?)?;
-    let fields = ["conditions", "observedGeneration"].into_iter();
-    let mut take = |field: &str| Some((field.to_owned(), kept["status"].get_mut(field)?.take()));
-    let status: Map<_, _> = fields.filter_map(&mut take).collect();
-    Ok(status
-        .contains_key("conditions")
-        .then_some(Value::Object(status)))
+    for field in ["conditions", "observedGeneration"] {
+        if let Some(value) = kept["status"].get_mut(field) {
+            status[field] = value.take();
+        }
+    }
+    Ok(status.get("conditions").is_some().then_some(status))
 }
 
 /// Whether the object of this name does not exist. A missing status subresource is also a 404, but its
@@ -139,16 +282,26 @@ pub(crate) fn is_gone(error: &kube::Error, name: &str) -> bool {
     status.is_not_found() && details.any(|details| details.name == name)
 }
 
-/// The status of an object as JSON; null if it has none.
-fn status_of(object: &impl Serialize) -> serde_json::Result<Value> {
-    #[derive(Deserialize)]
-    struct Object {
-        #[serde(default)]
-        status: Value,
+/// The parts of an object that its status needs, as JSON.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Raw {
+    api_version: Option<String>,
+    kind: Option<String>,
+    /// Null if there is none.
+    #[serde(default)]
+    status: Value,
+}
+
+impl Raw {
+    fn of(object: &impl Serialize) -> kube::Result<Self> {
+        let text = serde_json::to_vec(object).map_err(kube::Error::SerdeError)?;
+        serde_json::from_slice(&text).map_err(kube::Error::SerdeError)
     }
-    let text = serde_json::to_vec(object)?;
-    let Object { status } = serde_json::from_slice(&text)?;
-    Ok(status)
+
+    fn is_typed(&self) -> bool {
+        self.api_version.is_some() && self.kind.is_some()
+    }
 }
 
 /// The JSON merge patch (RFC 7386) that turns `from` into `to`, if they differ.

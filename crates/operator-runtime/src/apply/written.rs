@@ -53,6 +53,13 @@ pub(crate) fn note(object: &ObjectMeta) {
     });
 }
 
+/// Whether the current task reconciles this object.
+pub(super) fn is_reconciled(object: &ObjectMeta) -> bool {
+    WRITTEN
+        .try_with(|written| written.uid == object.uid)
+        .unwrap_or_default()
+}
+
 /// The resource version as a number. Kubernetes guarantees the format since 1.35, and used it before.
 pub(crate) fn version(object: &ObjectMeta) -> Option<u128> {
     object.resource_version.as_ref()?.parse().ok()

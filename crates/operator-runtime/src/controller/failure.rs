@@ -5,7 +5,7 @@ use std::{any::Any, collections::HashMap, error::Error};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::core::{DynamicObject, Status};
 use parking_lot::Mutex;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::{
     apply::status,
@@ -150,16 +150,19 @@ impl Shown {
     }
 }
 
-/// The patch that sets a condition of an object, in its newer version if there is one; `None` if the condition is
-/// already set, or if the type has no conditions. Fails if the type cannot have a status of conditions alone.
-pub(super) type Report =
-    fn(&dyn Stored, Option<DynamicObject>, Condition) -> serde_json::Result<Option<Value>>;
+/// The object in its newest version, and its status that shows a condition; `None` if the condition is already set, or
+/// if the type has no conditions. Fails if the type cannot have a status of conditions alone.
+pub(super) type Report = fn(
+    &dyn Stored,
+    Option<DynamicObject>,
+    Condition,
+) -> serde_json::Result<Option<(DynamicObject, Value)>>;
 
 pub(super) fn report<K: TypedObject>(
     object: &dyn Stored,
     newer: Option<DynamicObject>,
     condition: Condition,
-) -> serde_json::Result<Option<Value>> {
+) -> serde_json::Result<Option<(DynamicObject, Value)>> {
     let object: &dyn Any = object;
     let Some(object) = object.downcast_ref::<K>() else {
         return Ok(None);
@@ -174,9 +177,11 @@ pub(super) fn report<K: TypedObject>(
         same.last_transition_time = old.last_transition_time.clone();
         *old == same
     };
-    let status = status::showing(object, condition, same)?;
-    let metadata = json!({ "resourceVersion": object.meta().resource_version });
-    Ok(status.map(|status| json!({ "metadata": metadata, "status": status })))
+    let Some(status) = status::showing(object, condition, same)? else {
+        return Ok(None);
+    };
+    let object = serde_json::from_value(serde_json::to_value(object)?)?;
+    Ok(Some((object, status)))
 }
 
 #[cfg(test)]
@@ -185,7 +190,7 @@ mod tests {
     use kube::CustomResource;
     use schemars::JsonSchema;
     use serde::{Deserialize, Serialize};
-    use serde_json::from_value;
+    use serde_json::{from_value, json};
 
     use super::*;
 
@@ -206,9 +211,9 @@ mod tests {
         let object = json!({ "metadata": metadata, "spec": {}, "status": status });
         let object: K = from_value(object).unwrap();
         let failure = from_value(condition("Ready", "False", "New", 9)).unwrap();
-        let mut patch = report::<K>(&object, None, failure).unwrap()?;
-        assert_eq!(patch["metadata"], json!({ "resourceVersion": "7" }));
-        Some(patch["status"].take())
+        let (object, status) = report::<K>(&object, None, failure).unwrap()?;
+        assert_eq!(object.metadata.resource_version.as_deref(), Some("7"));
+        Some(status)
     }
 
     #[test]
@@ -268,7 +273,7 @@ mod tests {
     fn a_failure_was_observed() {
         let status = reported::<Thing>(&json!({ "phase": "Old", "observedGeneration": 0 }));
         let new = condition("Ready", "False", "New", 9);
-        let expected = json!({ "observedGeneration": 1, "conditions": [new] });
+        let expected = json!({ "phase": "Old", "observedGeneration": 1, "conditions": [new] });
         assert_eq!(status, Some(expected));
     }
 

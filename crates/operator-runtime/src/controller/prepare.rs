@@ -20,6 +20,7 @@ use super::{
     worker::Worker,
 };
 use crate::{
+    apply::writer::Writer,
     cache::{Key, ObjectEvent, Source},
     client::fence::in_every_replica,
     cluster::Clusters,
@@ -59,6 +60,7 @@ impl<C: Send + Sync + 'static> Definition<C> {
         self,
         context: Arc<C>,
         queue: Arc<Queue<Key>>,
+        writer: Writer,
         environment: &Environment,
     ) -> Result<Prepared, Error> {
         let Environment {
@@ -109,6 +111,7 @@ impl<C: Send + Sync + 'static> Definition<C> {
             backoff: Backoff::new(self.retries),
             shown: Default::default(),
             own: Default::default(),
+            writer: Arc::new(writer),
             runs: Default::default(),
             found: environment
                 .found

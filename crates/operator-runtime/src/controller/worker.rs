@@ -16,7 +16,7 @@ use k8s_openapi::{
 };
 use kube::{
     Api, Client, Resource,
-    api::{DynamicObject, Patch, PatchParams},
+    api::DynamicObject,
     runtime::events::{Event, EventType, Recorder},
 };
 use tokio_util::sync::CancellationToken;
@@ -32,6 +32,7 @@ use crate::{
     apply::{
         conditions::ReadyCondition,
         status,
+        writer::{Writer, writing},
         written::{self, Own},
     },
     cache::{Entry, Key, Source, Stored},
@@ -59,6 +60,7 @@ pub(super) struct Worker {
     pub(super) backoff: Backoff<Key>,
     pub(super) shown: Shown,
     pub(super) own: Own,
+    pub(super) writer: Arc<Writer>,
     pub(super) runs: AtomicU64,
     pub(super) found: Vec<Arc<Found>>,
 }
@@ -104,6 +106,7 @@ impl Worker {
             Some(entry) => self.leave(key, &entry).await,
             None => {
                 self.forget(key);
+                self.writer.owned.forget(key);
                 self.found.iter().for_each(|found| found.forget(key));
             }
         }
@@ -123,14 +126,15 @@ impl Worker {
             let running = self.metrics.running();
             let begin = Instant::now();
             let reconcile = self.call(object.clone());
-            let (result, newest) = written::during(object.meta(), reconcile).await;
+            let (result, newest) = self.writing(&*object, reconcile).await;
             drop(running);
             let (outcome, mut next) = self.conclude(key, &result);
             self.metrics.ended(outcome, begin.elapsed());
             let mut own = newest;
             let mut retry = None;
             if let Err((_, failure)) = &result {
-                match self.show(key, &*object, newest.is_some(), failure).await {
+                let show = self.show(key, &*object, newest.is_some(), failure);
+                match self.writing(&*object, show).await.0 {
                     Ok(shown) => {
                         own = own.max(shown);
                         if failure.terminal {
@@ -153,6 +157,16 @@ impl Worker {
             next
         };
         run.instrument(span).await
+    }
+
+    /// Runs the work on an object, whose writes are the controller's; also returns the newest version of the
+    /// object that the work has written.
+    async fn writing<T>(
+        &self,
+        object: &dyn Stored,
+        work: impl Future<Output = T>,
+    ) -> (T, Option<u128>) {
+        writing(self.writer.clone(), written::during(object.meta(), work)).await
     }
 
     async fn call(&self, object: Arc<dyn Stored>) -> Result<Action, (Outcome, Failure)> {
@@ -252,21 +266,19 @@ impl Worker {
             true => api.get_opt(key.name()).await.map_err(unreported)?,
             false => None,
         };
-        let patch = match report(object, newer, condition) {
-            Ok(Some(patch)) => patch,
+        let (object, status) = match report(object, newer, condition) {
+            Ok(Some(report)) => report,
             Ok(None) => return Ok(None),
             Err(error) => {
                 tracing::warn!(%error, "cannot report the failure in the status: give the fields of the status defaults");
                 return Err(());
             }
         };
-        let (params, patch) = (PatchParams::default(), Patch::Merge(patch));
-        match api.patch_status(key.name(), &params, &patch).await {
+        match status::write(&api, &object, &status).await {
             Ok(shown) => {
                 self.shown.note(key, version, failure);
                 Ok(written::version(&shown.metadata))
             }
-            Err(error) if status::is_gone(&error, key.name()) => Ok(None),
             Err(kube::Error::Api(status)) if status.is_conflict() => {
                 tracing::debug!("conflict: cannot report the failure in the status");
                 Err(())
@@ -370,6 +382,7 @@ mod tests {
             shown: Shown::default(),
             own: Own::default(),
             runs: AtomicU64::default(),
+            writer: Arc::new(Writer::new("test", "a", true)),
             found: Vec::new(),
         };
         let stop = CancellationToken::new();

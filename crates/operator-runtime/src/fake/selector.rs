@@ -3,11 +3,14 @@
 use std::collections::BTreeMap;
 
 use http::Uri;
-use kube::core::{Expression, Selector, SelectorExt};
+use kube::core::{Selector, SelectorExt};
 use serde_json::Value;
 
 use super::refusal::Refusal;
-use crate::fake::request::parameter;
+use crate::{
+    fake::request::parameter,
+    object::{expression, terms},
+};
 
 /// The label selector and the field selector of a request.
 pub(super) struct Selection {
@@ -32,7 +35,9 @@ impl Selection {
 
     pub(super) fn parse(labels: &str, fields: &str) -> Result<Self, Refusal> {
         Ok(Self {
-            labels: terms(labels).map(expression).collect::<Result<_, _>>()?,
+            labels: terms(labels)
+                .map(|term| expression(term).ok_or_else(|| unparsable(term)))
+                .collect::<Result<_, _>>()?,
             fields: terms(fields).map(Field::parse).collect::<Result<_, _>>()?,
         })
     }
@@ -76,40 +81,8 @@ impl Field {
     }
 }
 
-/// Splits at commas outside parentheses.
-fn terms(selector: &str) -> impl Iterator<Item = &str> {
-    let mut inside = false;
-    let parts = selector.split(move |c| {
-        inside = (inside || c == '(') && c != ')';
-        c == ',' && !inside
-    });
-    parts.map(str::trim).filter(|term| !term.is_empty())
-}
-
-fn expression(term: &str) -> Result<Expression, Refusal> {
-    let trimmed = |text: &str| text.trim().to_owned();
-    if let Some((key, value)) = term.split_once("!=") {
-        return Ok(Expression::NotEqual(trimmed(key), trimmed(value)));
-    }
-    if let Some((key, value)) = term.split_once("==").or_else(|| term.split_once('=')) {
-        return Ok(Expression::Equal(trimmed(key), trimmed(value)));
-    }
-    if let Some((head, values)) = term.split_once('(') {
-        let values = values.trim_end().strip_suffix(')');
-        let values = values.map(|values| values.split(',').map(trimmed).collect());
-        return match (
-            head.split_whitespace().collect::<Vec<_>>().as_slice(),
-            values,
-        ) {
-            ([key, "in"], Some(values)) => Ok(Expression::In(trimmed(key), values)),
-            ([key, "notin"], Some(values)) => Ok(Expression::NotIn(trimmed(key), values)),
-            _ => Err(bad(&format!("unable to parse requirement: `{term}`"))),
-        };
-    }
-    Ok(match term.strip_prefix('!') {
-        Some(key) => Expression::DoesNotExist(trimmed(key)),
-        None => Expression::Exists(trimmed(term)),
-    })
+fn unparsable(term: &str) -> Refusal {
+    bad(&format!("unable to parse requirement: `{term}`"))
 }
 
 fn bad(message: &str) -> Refusal {

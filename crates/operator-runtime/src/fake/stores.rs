@@ -249,11 +249,15 @@ mod tests {
         for _ in 0..2 {
             assert!(apply(&applier, &owner).await?, "the type is not watched");
         }
-        fake.watch(controller().owns_with::<Secret>(Watch::new().labels("app=none")));
-        assert!(
-            apply(&applier, &owner).await?,
-            "the watch may not have shown it"
-        );
+        fake.watch(controller().owns_with::<Secret>(Watch::new().labels("app=web")));
+        for _ in 0..2 {
+            assert!(apply(&applier, &owner).await?, "the watch does not show it");
+        }
+        let selecting = fake.manager();
+        let some = StoreOptions::<Secret>::new().labels("app in (none)");
+        selecting.store_with(some);
+        assert!(apply(&selecting.applier(), &owner).await?);
+        assert!(!apply(&selecting.applier(), &owner).await?, "it is shown");
         fake.watch(controller().owns::<Secret>());
         assert!(apply(&applier, &owner).await?);
         assert!(!apply(&applier, &owner).await?);

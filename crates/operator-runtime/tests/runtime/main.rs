@@ -13,6 +13,7 @@ mod examples;
 mod exposition;
 mod fake;
 mod faults;
+mod field_managers;
 mod finalizer;
 mod followers;
 mod harness;
