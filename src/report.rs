@@ -168,7 +168,8 @@ impl Report {
         }
         let mut object = json::outcome(outcome, &[], &self.caller, true, self.flags.diff);
         object["conflicts"] = json::conflicts(outcome.set);
-        object["attributes"] = drifts.iter().map(Drift::json).collect();
+        object["attributes"] = drift::attributes(drifts);
+        object["spokes"] = drift::spokes(drifts);
         if let Some(failure) = failed {
             object["error"] = json::error(failure, &self.caller);
         }

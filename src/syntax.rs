@@ -9,6 +9,7 @@ mod depth;
 mod edit;
 mod fields;
 mod insert;
+mod paths;
 mod rename;
 #[cfg(test)]
 mod tests;
@@ -20,6 +21,7 @@ pub use self::attribute::Item;
 pub use self::convert::{Below, Conversion, Members, Variant};
 pub use self::depth::STACK;
 pub use self::insert::{NewFields, add_fields, names_in};
+pub use self::paths::{Path, paths};
 pub use self::rename::{Renamed, rename};
 
 /// Replaces a range of a text.

@@ -147,6 +147,27 @@ pub fn with_value(text: &str, key: &str, from: &str, to: &str) -> Option<String>
     found.then_some(text)
 }
 
+/// Changes `metadata.name` in the first document of `text` that has it on a line of its own; `None` if there is none. The rest of
+/// the line stays.
+pub fn with_name(text: &str, new: impl FnOnce(&str) -> String) -> Option<String> {
+    let mut is_metadata = false;
+    let mut begin = 0;
+    for line in text.split_inclusive('\n') {
+        let inside = line.trim_start_matches([' ', '\t']);
+        if inside.len() == line.len() && !line.trim().is_empty() {
+            is_metadata = line.trim_end() == "metadata:";
+        } else if is_metadata && let Some(value) = inside.strip_prefix("name:") {
+            let value = value.split(" #").next().unwrap_or_default().trim();
+            let name = value.trim_matches(['"', '\'']);
+            let changed = line_with_value(inside, "name", name, &new(name))?;
+            let start = begin + line.len() - inside.len();
+            return Some([&text[..start], &changed, &text[begin + line.len()..]].concat());
+        }
+        begin += line.len();
+    }
+    None
+}
+
 fn line_with_value(line: &str, key: &str, from: &str, to: &str) -> Option<String> {
     let quotes = ["", "\"", "'"];
     let rest = quotes.iter().find_map(|quote| {
@@ -213,6 +234,27 @@ mod tests {
     fn check(before: &str, after: Option<&str>) {
         let found = with_value(before, "kind", "Memcached", "Cache");
         assert_eq!(found.as_deref(), after, "{before:?}");
+    }
+
+    #[test]
+    fn only_the_name_changes() {
+        for (before, after) in [
+            (
+                "a: 1\nmetadata:\n  labels:\n    a: b\n  name: x\r\n",
+                Some("a: 1\nmetadata:\n  labels:\n    a: b\n  name: x-v1\r\n"),
+            ),
+            (
+                "metadata:\n  name: \"x\" # it\n---\nmetadata:\n  name: y\n",
+                Some("metadata:\n  name: \"x-v1\" # it\n---\nmetadata:\n  name: y\n"),
+            ),
+            ("metadata:\n\n  name: x", Some("metadata:\n\n  name: x-v1")),
+            ("spec:\n  name: x\n", None),
+            ("metadata: {name: x}\n", None),
+            ("{\"metadata\": {}}", None),
+        ] {
+            let found = with_name(before, |name| format!("{name}-v1"));
+            assert_eq!(found.as_deref(), after, "{before:?}");
+        }
     }
 
     #[test]

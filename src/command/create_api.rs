@@ -69,7 +69,7 @@ fn create(project: &Project, api: &Api, prompt: Prompt<'_>) -> Result<CreateApi>
     // A type of another project is not defined here.
     let resource = api.resource.or(external.is_some().then_some(false));
     let resource = yes("--resource", "Define the type?", resource, true)?;
-    // With a new version of a kind, the controller still watches the old one.
+    // The controller of a kind uses the hub, so a new version needs none of its own.
     let add = api.from_version.is_none();
     let mut fields = Fields {
         spec: fields::read("--field", &api.field)?,

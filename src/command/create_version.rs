@@ -96,6 +96,8 @@ fn copies(
             Some(text) => {
                 let value = |version| format!("{}/{version}", to.api_group(false));
                 let (was, is) = (value(from.version), value(to.version));
+                let named = yaml::with_name(&text, |name| other_name(name, from, to));
+                let text = named.unwrap_or(text);
                 yaml::with_value(&text, "apiVersion", &was, &is).unwrap_or_else(|| {
                     remarks.push(format!(
                         "`{new}` is a copy of `{old}`, which has no line `apiVersion: {was}`; check that it has `{is}`"
@@ -108,6 +110,15 @@ fn copies(
         copies.push((new, Content::from(text.into_bytes())));
     }
     Ok(copies)
+}
+
+/// The name of the object in the copy of a sample: of two objects with one name, the second would replace the first.
+fn other_name(name: &str, from: &Key, to: &Key) -> String {
+    let end = format!("-{}", from.version);
+    match name {
+        name if name == from.sample_name() => to.sample_name(),
+        name => format!("{}-{}", name.strip_suffix(&end).unwrap_or(name), to.version),
+    }
 }
 
 /// The conversion between the copy and its original with every field, if one of them is the hub.

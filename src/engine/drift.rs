@@ -1,6 +1,9 @@
-//! Drift: types whose `#[kube(…)]` attribute contradicts `PROJECT`. The file is the user's, and the CRD is generated from it.
+//! Drift: types whose `#[kube(…)]` attribute contradicts `PROJECT`, and controllers that use a spoke. The files are the user's: the
+//! CRD is generated from the types, and a controller keeps its version when another one becomes the hub.
 //!
 //! Invariant: lenient where rustc is strict: a value that is no literal is not compared.
+
+mod spokes;
 
 use super::snapshot::Snapshot;
 use crate::{
@@ -15,7 +18,7 @@ use crate::{
     tree::{Owner, RelPath, unix_line_ends},
 };
 
-/// The types whose attributes contradict `PROJECT`.
+/// The types whose attributes contradict `PROJECT`, and the controllers that use a spoke.
 pub fn drifts(snapshot: &Snapshot<'_>) -> Result<Vec<Drift>> {
     let inputs = &snapshot.inputs;
     // A file as it was rendered from `PROJECT` cannot contradict it.
@@ -26,26 +29,38 @@ pub fn drifts(snapshot: &Snapshot<'_>) -> Result<Vec<Drift>> {
     if !inputs.desired.keys().any(|path| edited(path).is_some()) {
         return Ok(Vec::new());
     }
-    let types = template::all_types(&snapshot.request.project)?;
-    let drifts = types.iter().flat_map(|(path, api)| {
-        let source = edited(path).map(|bytes| unix_line_ends(bytes));
-        source.map_or_else(Vec::new, |source| {
-            compare(path, &String::from_utf8_lossy(&source), api)
-        })
+    let project = &snapshot.request.project;
+    let source = |path: &RelPath| {
+        let text = edited(path).map(|bytes| unix_line_ends(bytes));
+        text.map(|text| String::from_utf8_lossy(&text).into_owned())
+    };
+    let types = template::all_types(project)?;
+    let of_types = types.iter().flat_map(|(path, api)| {
+        source(path).map_or_else(Vec::new, |source| compare(path, &source, api))
     });
-    Ok(drifts.collect())
+    let mut drifts: Vec<Drift> = of_types.collect();
+    for controller in project.controllers() {
+        let path: RelPath = controller.path().parse()?;
+        drifts.extend(source(&path).map_or_else(Vec::new, |source| {
+            spokes::of_controller(&path, &source, project)
+        }));
+    }
+    Ok(drifts)
 }
 
-/// For `sync`: remarks about generated lines that files lack and about drift, and the steps that mend the drift.
+/// Remarks about drift, and the steps that mend it. Without `sync`, only about controllers that use a spoke, which erase fields.
+/// With `sync`, also remarks about generated lines that files lack.
 pub fn steps(snapshot: &Snapshot<'_>, set: &ChangeSet) -> Result<(Vec<String>, Vec<NextStep>)> {
-    if !snapshot.request.is_sync {
-        return Ok((Vec::new(), Vec::new()));
-    }
-    let mut remarks: Vec<String> = snapshot.lacking(set).into_iter().collect();
+    let is_sync = snapshot.request.is_sync;
+    let lacking = is_sync.then(|| snapshot.lacking(set)).flatten();
+    let mut remarks: Vec<String> = lacking.into_iter().collect();
     let mut steps: Vec<NextStep> = Vec::new();
     for drift in drifts(snapshot)? {
+        if !is_sync && !drift.is_spoke() {
+            continue;
+        }
         remarks.push(drift.note());
-        let step = NextStep::new("make the type agree with `PROJECT`:", drift.help());
+        let step = NextStep::new(drift.purpose(), drift.help());
         if !steps.contains(&step) {
             steps.push(step);
         }

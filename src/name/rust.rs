@@ -9,7 +9,7 @@ pub use self::taken::is_device;
 use self::taken::{
     COLLIDING_KINDS, CRATES, IMAGE_LOCALS, KEYWORDS, LOCALS, PACKAGE_RESERVED, WEBHOOK_IMPORTS,
 };
-use super::{ControllerName, Domain, Group, Kind, ProjectName};
+use super::{ControllerName, Domain, Group, Kind, ProjectName, Version};
 
 mod taken;
 
@@ -54,6 +54,17 @@ impl Module {
     /// The module of a kind's types and of its default controller.
     pub fn of_kind(kind: &Kind) -> Self {
         Self::of(kind.as_str())
+    }
+
+    /// The name of a kind's module beside the modules of the versions: `memcached`, or `v1_` for the kind `V1`.
+    pub fn of_hub(kind: &Kind) -> Self {
+        let module = Self::of_kind(kind);
+        match module.ident.parse::<Version>() {
+            Ok(_) => Self {
+                ident: format!("{}_", module.ident),
+            },
+            Err(_) => module,
+        }
     }
 
     /// The module of a controller with a name of its own.
@@ -174,6 +185,19 @@ mod tests {
         check_kind("Nul", "nul_", "Nul");
         check_kind("COM1", "com1_", "COM1");
         check_kind("Com", "com", "Com");
+    }
+
+    #[test]
+    fn modules_beside_versions() {
+        for (kind, ident) in [
+            ("Memcached", "memcached"),
+            ("Type", "r#type"),
+            ("V1", "v1_"),
+            ("V2beta1", "v2beta1_"),
+            ("V1x", "v1x"),
+        ] {
+            assert_eq!(Module::of_hub(&kind.parse().unwrap()).ident, ident);
+        }
     }
 
     #[test]

@@ -171,6 +171,13 @@ impl Key {
         let type_name = rust::type_name(&self.kind);
         format!("crate::api::{group}::{}::{type_name}", self.version)
     }
+
+    /// The module in Rust with the types of the storage version of a kind that the project defines.
+    pub fn hub_module(&self) -> String {
+        let group = rust::Module::of_group(&self.group, &self.domain).ident;
+        let hub = rust::Module::of_hub(&self.kind).ident;
+        format!("crate::api::{group}::{hub}")
+    }
 }
 
 impl Resource {

@@ -187,6 +187,16 @@ impl Project {
     }
 }
 
+impl Key {
+    /// The name of the object in the sample. Each version has an object of its own. The name is a DNS label, because other objects
+    /// may be named after the object.
+    pub fn sample_name(&self) -> String {
+        let end = format!("-sample-{}", self.version);
+        let kind: String = self.kind.as_str().chars().take(63 - end.len()).collect();
+        kind.to_lowercase() + &end
+    }
+}
+
 impl Resource {
     /// The controllers of the entry, whose key is `key`; the default first.
     pub(super) fn controllers_of<'a>(&'a self, key: &'a Key) -> Vec<ControllerView<'a>> {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{
     Drift,
     caller::Caller,
-    json,
+    drift, json,
     text::{GREEN, Page, YELLOW, counted, title},
 };
 use crate::{
@@ -211,7 +211,8 @@ impl StatusReport<'_> {
             "changes": json::changes(self.set, false),
             "notes": json::notes(self.set, caller),
             "conflicts": json::conflicts(self.set),
-            "attributes": self.drifts.iter().map(Drift::json).collect::<Value>(),
+            "attributes": drift::attributes(self.drifts),
+            "spokes": drift::spokes(self.drifts),
         })
     }
 

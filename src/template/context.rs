@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use super::catalogue::Scope;
 use crate::{
     name::rust::{self, Module},
-    project::{ApiView, Key, Plugin, Project, Resource, Runtime},
+    project::{ApiView, Key, KindView, Plugin, Project, Resource, Runtime},
 };
 
 /// The variables of the templates, and what they are rendered for.
@@ -153,10 +153,16 @@ pub fn context(project: &Project) -> Context {
             // The library crate.
             "library": library,
             // The dependency and the dev-dependency `operator-runtime` in `Cargo.toml`.
-            "runtime": settings.runtime.dependency(),
-            "runtime_of_tests": settings.runtime.dev_dependency(),
+            "runtime": settings.runtime.dependency(settings.crypto),
+            "runtime_of_tests": settings.runtime.dev_dependency(settings.crypto),
+            // The crate of the cryptography of TLS, and the crate that no dependency may bring beside it.
+            "crypto": settings.crypto.word(),
+            "other_crypto": settings.crypto.other().word(),
             // The URL of the runtime's git repository, as a TOML string.
             "runtime_repository": settings.runtime.repository(),
+            // The oldest Kubernetes that the operator works with, and the feature of k8s-openapi with its types.
+            "kubernetes": project.kubernetes().to_string(),
+            "kubernetes_feature": project.kubernetes().feature(),
             // The suffix of API groups; may be empty.
             "domain": project.domain.to_string(),
             // Whether the operator watches single namespaces.
@@ -169,7 +175,9 @@ pub fn context(project: &Project) -> Context {
         // The comment at the top of Rust files with a blank line below it, or empty.
         "header": settings.header_comment(),
         // The modules of `src/api.rs`: groups, versions, types.
-        "groups": modules(apis.iter().flatten().chain(&external)),
+        "groups": groups(project, modules(apis.iter().flatten().chain(&external))),
+        // The paths of the storage versions of kinds with several versions, by group and kind.
+        "hubs": hubs(project),
         // The kinds that the project defines, by file, under the names of their storage versions.
         "kinds": apis.iter().map(kind).collect::<Vec<_>>(),
         // The images of controllers, which environment variables of the manager name.
@@ -289,6 +297,38 @@ fn below(files: &[(Vec<&String>, Value)], depth: usize) -> Vec<Value> {
         .collect()
 }
 
+/// The groups of `src/api.rs`, each with the modules of its storage versions, in the order of rustfmt.
+fn groups(project: &Project, mut groups: Vec<Value>) -> Vec<Value> {
+    let mut kinds = project.kinds();
+    let file = |key: &Key| Module::of_kind(&key.kind).file().to_owned();
+    kinds.sort_by_cached_key(|kind| (kind.storage.spelled(), file(kind.apis[0].key)));
+    for group in &mut groups {
+        let is_inside =
+            |key: &Key| group["module"] == Module::of_group(&key.group, &key.domain).ident;
+        let hub = |kind: &KindView<'_>| {
+            let key = kind.apis[0].key;
+            let [module, hub] = [Module::of_kind(&key.kind), Module::of_hub(&key.kind)];
+            let renamed = (hub != module).then_some(hub.ident);
+            json!({ "version": kind.storage.to_string(), "module": module.ident, "renamed": renamed })
+        };
+        let kinds = kinds.iter().filter(|kind| is_inside(kind.apis[0].key));
+        let hubs: Value = kinds.map(hub).collect();
+        group["hubs"] = hubs;
+    }
+    groups
+}
+
+/// The types of the storage versions of kinds with several versions.
+fn hubs(project: &Project) -> Vec<String> {
+    let kinds = project.kinds().into_iter();
+    let several = kinds.filter(|kind| kind.apis.len() > 1);
+    let hub = |kind: KindView<'_>| {
+        let key = kind.apis[0].key;
+        format!("{}::{}", key.hub_module(), rust::type_name(&key.kind))
+    };
+    several.map(hub).collect()
+}
+
 /// The path of a type that the project does not define.
 fn foreign_path(key: &Key, resource: &Resource) -> Option<String> {
     let core = || key.core_type();
@@ -344,6 +384,8 @@ fn apis(project: &Project) -> Vec<Vec<Subject>> {
             "has_image": view.resource.image.is_some(),
             // The category for kubectl, such as `memcached-operator` or `demo-all`; may be empty.
             "category": category,
+            // The name of the object in the sample.
+            "sample_name": view.key.sample_name(),
             // Whether etcd holds this version. Changes when a version is added: not for User files.
             "storage": view.storage,
             // The types, if they are generated from a CRD.

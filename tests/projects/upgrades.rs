@@ -21,7 +21,13 @@ fn json(directory: &Path, command: &str) -> Value {
         directory,
         &format!("operator-forge {command} --output json"),
     );
-    assert_eq!(step.code, 0, "{command}\n{}", step.output);
+    // A controller of an older set stays on its version, which is left to the user.
+    let code = if step.output.contains("is the hub, and writes in") {
+        3
+    } else {
+        0
+    };
+    assert_eq!(step.code, code, "{command}\n{}", step.output);
     serde_json::from_str(&step.output).expect("one JSON object")
 }
 
@@ -312,8 +318,10 @@ fn updated_projects_compile_and_pass_their_tests() {
         let updated = TempDir::new().unwrap();
         write(&made, updated.path());
         update(&format!("{name} of set {set}"), updated.path());
+        let check = shell(updated.path(), "operator-forge check --output json");
+        let check: Value = serde_json::from_str(&check.output).expect("one JSON object");
         let mut updated = tree(updated.path());
-        edits::by_hand(&mut updated);
+        edits::by_hand(&mut updated, &check);
         place(&updated, &directory);
         run("update --workspace --offline");
         run("run --locked --quiet --bin manifests");

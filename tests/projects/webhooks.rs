@@ -32,7 +32,7 @@ const WRITTEN: [(&str, &str, &str); 11] = [
     (
         "src/api/cache/v1/memcached.rs",
         "pub struct MemcachedSpec {}",
-        "pub struct MemcachedSpec {\n    pub replicas: Option<u32>,\n    pub image: Option<String>,\n}",
+        "pub struct MemcachedSpec {\n    pub replicas: Option<u32>,\n    pub image: Option<String>,\n    pub priority: Option<String>,\n}",
     ),
     (
         "src/webhooks/cache/v1alpha1/memcached/convert.rs",
@@ -42,12 +42,12 @@ const WRITTEN: [(&str, &str, &str); 11] = [
     (
         "src/webhooks/cache/v1alpha1/memcached/convert.rs",
         "v1::MemcachedSpec {},\n            status: spoke",
-        "v1::MemcachedSpec { replicas: size, image },\n            status: spoke",
+        "v1::MemcachedSpec { replicas: size, image, priority: None },\n            status: spoke",
     ),
     (
         "src/webhooks/cache/v1alpha1/memcached/convert.rs",
         "let v1::MemcachedSpec {} = hub.spec",
-        "let v1::MemcachedSpec { replicas, image } = hub.spec",
+        "let v1::MemcachedSpec { replicas, image, priority: _ } = hub.spec",
     ),
     (
         "src/webhooks/cache/v1alpha1/memcached/convert.rs",
@@ -291,13 +291,29 @@ fn asks_without_cert_manager() {
 
     let said = cluster.kubectl(
         apply,
-        &memcached("large", "v1", "{replicas: 10, image: memcached}"),
+        &memcached(
+            "large",
+            "v1",
+            "{replicas: 10, image: memcached, priority: high}",
+        ),
     );
     assert!(
         said.contains("Warning: size will be called replicas"),
         "{said}"
     );
     assert_eq!(field("v1alpha1", "large", "size"), "10");
+    // Neither the operator's status nor a write in the other version erases what only the hub has.
+    let reported = "get memcached large -n default -o jsonpath={.status.conditions[0].reason}";
+    while cluster.kubectl(reported, "").is_empty() {
+        assert!(started.elapsed() < Duration::from_secs(120));
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    assert_eq!(field("v1", "large", "priority"), "high");
+    cluster.kubectl(
+        "annotate memcacheds.v1alpha1.cache.example.com large -n default a=b",
+        "",
+    );
+    assert_eq!(field("v1", "large", "priority"), "high");
     let said = cluster.refused(apply, &memcached("wrong", "v1alpha1", "{size: 0}"));
     assert!(
         said.contains("spec.size: Invalid value: 0: must be positive"),

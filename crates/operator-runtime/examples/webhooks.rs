@@ -133,7 +133,7 @@ fn webhooks() -> Webhooks<()> {
         Operation::Delete,
     ]));
     let mut hub: Hub<v1::Cache> = Conversion::to();
-    hub.add(Spoke::of::<v1alpha1::Cache>().keep_in_annotation());
+    hub.add(Spoke::of::<v1alpha1::Cache>());
     all.convert(hub);
     all
 }

@@ -3,7 +3,9 @@
 mod action;
 mod backoff;
 mod controllers;
+mod dynamic;
 mod failure;
+mod hubs;
 mod predicate;
 mod prepare;
 mod trigger;
@@ -11,11 +13,15 @@ mod watch;
 mod watches;
 mod worker;
 
-use std::{marker::PhantomData, sync::Arc, time::Duration};
+use std::{iter, marker::PhantomData, sync::Arc, time::Duration};
 
 use futures::{FutureExt, future::BoxFuture};
 use k8s_openapi::api::events::v1::Event;
-use kube::{Resource, api::DynamicObject, runtime::reflector::Lookup};
+use kube::{
+    Resource,
+    api::{ApiResource, DynamicObject},
+    runtime::reflector::Lookup,
+};
 
 use crate::{
     apply::conditions::ReadyCondition,
@@ -25,14 +31,19 @@ use crate::{
 };
 
 pub use action::Action;
+use backoff::{Rate, Retries};
 pub use controllers::Controllers;
+pub use dynamic::DynamicWatches;
+pub(crate) use dynamic::Found;
 pub use failure::ReconcileError;
 use failure::{Failure, Report};
+pub(crate) use hubs::Hubs;
 pub use predicate::Predicate;
 pub(crate) use prepare::{Environment, Prepared};
 pub use trigger::Trigger;
 use watch::Secondary;
 pub use watch::Watch;
+pub(crate) use {watch::Map, watches::by_dynamic};
 
 type Reconcile<C> = Box<dyn Fn(Arc<dyn Stored>, Arc<C>) -> Reconciling + Send + Sync>;
 type Reconciling = BoxFuture<'static, Result<Action, Failure>>;
@@ -50,8 +61,12 @@ pub(crate) struct Definition<C> {
     secondaries: Vec<Secondary<C>>,
     concurrency: Option<u16>,
     timeout: Option<Duration>,
+    retries: Retries,
     resync_priority: i32,
     needs_leadership: bool,
+    /// The types that it writes, but does not watch.
+    written: Vec<ApiResource>,
+    uses_spokes: bool,
     /// The condition that reports a failure, and the function that builds its patch.
     condition: ReadyCondition,
     report: Option<Report>,
@@ -62,6 +77,15 @@ impl<C> Definition<C> {
     pub(crate) fn shows(&self) -> Option<(ScopedResource, &'static str)> {
         let shows = (self.primary.clone(), self.condition.type_());
         self.report.map(|_| shows)
+    }
+
+    /// The types that it reads or writes and that must not be spokes; none with
+    /// [`uses_spokes`](Controller::uses_spokes).
+    pub(crate) fn uses(&self) -> impl Iterator<Item = &ApiResource> {
+        let secondaries = self.secondaries.iter().map(|other| &other.of);
+        let watched = iter::once(&self.primary).chain(secondaries);
+        let all = watched.map(|of| &of.resource).chain(&self.written);
+        all.filter(|_| !self.uses_spokes)
     }
 
     /// The types of children that the controller prunes.
@@ -188,8 +212,11 @@ where
             secondaries: Vec::new(),
             concurrency: None,
             timeout: None,
+            retries: Retries::default(),
             resync_priority: LOW_PRIORITY,
             needs_leadership: true,
+            written: Vec::new(),
+            uses_spokes: false,
             condition: ReadyCondition::default(),
             report: None,
         };
@@ -221,6 +248,33 @@ where
         self
     }
 
+    /// The delays of retries after failures, for each object: `first`, doubled after each failure up to
+    /// `max`, and `first` again after a success. Default: 5 ms and 1000 s, as in controller-runtime.
+    ///
+    /// `first` is at least 1 ms, and `max` at least `first`.
+    #[must_use]
+    pub fn backoff(mut self, first: Duration, max: Duration) -> Self {
+        let retries = &mut self.definition.retries;
+        retries.first = first.max(Duration::from_millis(1));
+        retries.last = max.max(retries.first);
+        self
+    }
+
+    /// Limits the retries after failures of all objects together, beside the [back-off](Self::backoff) of
+    /// each: `burst` at once, `per_second` on average; both are at least 1. Reconciles after changes, and
+    /// requeues after successes, are not limited.
+    ///
+    /// Default: no limit, as in controller-runtime since its queue has priorities. `rate_limit(10, 100)` is
+    /// the limit of its earlier queue, and of client-go.
+    #[must_use]
+    pub fn rate_limit(mut self, per_second: u32, burst: u32) -> Self {
+        self.definition.retries.rate = Some(Rate {
+            interval: Duration::from_secs(1) / per_second.max(1),
+            burst: burst.max(1),
+        });
+        self
+    }
+
     /// The [priority](crate::guide::controllers#priorities) of the objects that the start and each resync
     /// queue. Default: [`LOW_PRIORITY`]. With 0, they are first in, first out with the changed ones.
     #[must_use]
@@ -233,6 +287,19 @@ where
     #[must_use]
     pub fn without_leadership(mut self) -> Self {
         self.definition.needs_leadership = false;
+        self
+    }
+
+    /// Lets the controller read and write spokes: versions of the project's kinds other than the
+    /// [hub](crate::webhook::Conversion). Without this, the manager does not start such a controller.
+    ///
+    /// Every write through a spoke, also a status patch or a finalizer, is converted to the spoke and back.
+    /// A conversion webhook keeps the fields that the spoke lacks, except those of
+    /// [`Spoke::drops`](crate::webhook::Spoke::drops). Without a conversion webhook, these fields are erased.
+    /// Use it only if this version has every field, or may lose them.
+    #[must_use]
+    pub fn uses_spokes(mut self) -> Self {
+        self.definition.uses_spokes = true;
         self
     }
 
@@ -265,6 +332,13 @@ where
         T: Resource<DynamicType = ()> + 'static,
     {
         self.definition.rules.allow::<T>(verbs);
+        self.writes::<T>(verbs)
+    }
+
+    /// Like [`needs`](Self::needs), for a type that is known only at run time.
+    #[must_use]
+    pub fn needs_dynamic(mut self, kind: &ScopedResource, verbs: &[Verb]) -> Self {
+        self.definition.rules.allow_dynamic(kind, verbs);
         self
     }
 
@@ -279,7 +353,7 @@ where
         T: Resource<DynamicType = ()> + 'static,
     {
         self.definition.rules.allow_named::<T>(name, verbs);
-        self
+        self.writes::<T>(verbs)
     }
 
     /// Grants `verbs` on a subresource of the type `T`, such as `scale` or `exec`.
@@ -290,6 +364,14 @@ where
     {
         let rules = &mut self.definition.rules;
         rules.allow_subresource::<T>(subresource, verbs);
+        self.writes::<T>(verbs)
+    }
+
+    /// Notes the type `T` if `verbs` can change objects.
+    fn writes<T: Resource<DynamicType = ()>>(mut self, verbs: &[Verb]) -> Self {
+        if verbs.contains(&Verb::Patch) || verbs.contains(&Verb::Update) {
+            self.definition.written.push(ApiResource::erase::<T>(&()));
+        }
         self
     }
 }

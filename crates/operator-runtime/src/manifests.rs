@@ -164,6 +164,10 @@ fn files<C>(
     webhooks: &Webhooks<C>,
 ) -> Result<BTreeMap<String, String>, String> {
     webhooks::convert(&mut crds, webhooks)?;
+    let mut hubs = crds::hubs(&crds);
+    hubs.extend(webhooks.hubs());
+    let checked = controllers.check(hubs);
+    checked.map_err(|error| error.to_string())?;
     conditions::add_columns(&mut crds, controllers.conditions());
     let mut all = controllers.rules();
     all.extend(&webhooks.rules());

@@ -15,6 +15,11 @@ pub mod etcd {
         pub mod etcd_restore;
         pub use etcd_restore::EtcdRestore;
     }
+
+    // The storage version of each kind, which has every field: controllers use its types.
+    pub use v1alpha1::etcd_backup;
+    pub use v1alpha1::etcd_cluster;
+    pub use v1alpha1::etcd_restore;
 }
 
 /// The CRDs to install, one per kind, each with all versions of the kind.

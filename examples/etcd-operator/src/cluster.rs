@@ -21,7 +21,7 @@ use act::Hands;
 use observe::{Answers, Found, observe};
 use plan::{Step, Waiting};
 
-use crate::api::etcd::v1alpha1::etcd_cluster::EtcdCluster;
+use crate::api::etcd::etcd_cluster::EtcdCluster;
 use crate::{Context, etcd, fault};
 
 /// After a step, the next one follows at once; Pods and disks also reconcile when they change.

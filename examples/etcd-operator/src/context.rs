@@ -5,9 +5,9 @@ use kube::{Api, Client};
 use operator_runtime::{Applier, Manager, Store};
 use tokio::sync::OnceCell;
 
-use crate::api::etcd::v1alpha1::etcd_backup::EtcdBackup;
-use crate::api::etcd::v1alpha1::etcd_cluster::EtcdCluster;
-use crate::api::etcd::v1alpha1::etcd_restore::EtcdRestore;
+use crate::api::etcd::etcd_backup::EtcdBackup;
+use crate::api::etcd::etcd_cluster::EtcdCluster;
+use crate::api::etcd::etcd_restore::EtcdRestore;
 use crate::metrics::Metrics;
 
 /// The operator's own flags, in addition to the manager's.

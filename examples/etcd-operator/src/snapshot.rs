@@ -16,7 +16,7 @@ pub use location::Location;
 
 use archive::{Archive, remove_unfinished};
 
-use crate::api::etcd::v1alpha1::etcd_backup::Snapshot;
+use crate::api::etcd::etcd_backup::Snapshot;
 use crate::cluster::{CA, CERTIFICATE, KEY};
 use crate::etcd::{Credentials, Etcd};
 

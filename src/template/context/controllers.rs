@@ -50,14 +50,14 @@ fn controller(view: ControllerView<'_>, operator: &str, library: &str) -> Subjec
     let mut names = Names::of(key, resource);
     let foreign = foreign_path(key, resource);
     let own = foreign.is_none() && resource.source.is_none();
-    let (group, version) = (&names.group_module, &names.version);
-    let type_module = format!("crate::api::{group}::{version}::{}", names.module);
     let import = match foreign {
         Some(path) => {
             let (type_name, import) = rust::import_beside_controllers(&path);
             names.type_name = type_name;
             import
         }
+        // The storage version may become another one, which depends on other entries.
+        None if resource.api.is_some() => format!("{}::{}", key.hub_module(), names.type_name),
         None => key.type_path(),
     };
     names.file = view.module.file().to_owned();
@@ -83,7 +83,7 @@ fn controller(view: ControllerView<'_>, operator: &str, library: &str) -> Subjec
         "import": import,
         "test_import": in_tests(&import, library),
         // The module with the type, its spec and its status; empty for a type that the project does not define.
-        "type_module": if own { type_module } else { String::new() },
+        "type_module": if own { key.hub_module() } else { String::new() },
         // Whether the type has the status of the templates, which `reconcile` sets, and whether it is in this project.
         "own": own,
         "local": import.starts_with("crate::"),

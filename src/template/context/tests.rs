@@ -66,7 +66,7 @@ fn an_api_in_full() {
         &names,
         json!({
             "root": false, "namespaced": true, "short_names": ["mc"], "category": "demo-all", "storage": true,
-            "has_image": false, "source": null,
+            "has_image": false, "source": null, "sample_name": "memcached-sample-v1alpha1",
         }),
     );
     let controller = both(
@@ -74,9 +74,9 @@ fn an_api_in_full() {
         json!({
             "name": "cache-memcached", "default": true, "condition": "Ready", "finalizer": "", "image": null,
             "image_variable": "RELATED_IMAGE_CACHE_MEMCACHED",
-            "import": "crate::api::cache::v1alpha1::Memcached",
-            "test_import": "demo::api::cache::v1alpha1::Memcached",
-            "type_module": "crate::api::cache::v1alpha1::memcached",
+            "import": "crate::api::cache::memcached::Memcached",
+            "test_import": "demo::api::cache::memcached::Memcached",
+            "type_module": "crate::api::cache::memcached",
             "own": true, "local": true, "external": false, "namespaced": true,
         }),
     );
@@ -87,13 +87,17 @@ fn an_api_in_full() {
                 "name": "demo", "operator": "demo.example.com", "package": "demo", "library": "demo",
                 "runtime": "{ path = \"vendor/operator-runtime\" }",
                 "runtime_of_tests": "{ path = \"vendor/operator-runtime\", features = [\"envtest\", \"testing\"] }",
-                "runtime_repository": null, "domain": "example.com", "namespaced": false,
+                "crypto": "ring", "other_crypto": "aws-lc-rs", "runtime_repository": null, "kubernetes": "1.37", "kubernetes_feature": "v1_37", "domain": "example.com", "namespaced": false,
                 "license": "Apache-2.0", "owned": [],
             },
             "header": "// SPDX-License-Identifier: Apache-2.0\n\n",
             "images": [],
             "plugins": { "grafana": false, "helm": false, "olm": false, "release": false },
-            "groups": [{"module": "cache", "inner": [{"module": "v1alpha1", "inner": [api]}]}],
+            "groups": [{
+                "module": "cache", "inner": [{"module": "v1alpha1", "inner": [api]}],
+                "hubs": [{"version": "v1alpha1", "module": "memcached", "renamed": null}],
+            }],
+            "hubs": [],
             "kinds": [both(&names, json!({ "apis": [api] }))],
             "controller_groups": [{"module": "cache", "inner": [controller]}],
             "server": {
@@ -139,10 +143,10 @@ fn names_that_rust_has_taken() {
     assert_eq!(
         paths,
         [
-            "crate::api::cache::v1::Type",
+            "crate::api::cache::r#type::Type",
             "k8s_openapi::api::core::v1::Pod",
-            "crate::api::self_::v1::SelfResource",
-            "crate::api::r#type::v1::OptionResource",
+            "crate::api::self_::self_::SelfResource",
+            "crate::api::r#type::option::OptionResource",
         ]
     );
     assert_eq!(
@@ -151,7 +155,7 @@ fn names_that_rust_has_taken() {
     );
     assert_eq!(
         controllers[0]["type_module"],
-        "crate::api::cache::v1::r#type"
+        "crate::api::cache::r#type"
     );
     let variables = controllers.iter().map(|controller| &controller["variable"]);
     assert_eq!(

@@ -2,6 +2,7 @@
 //! have. Made in a fresh project of today, the same edits are what an update has to arrive at.
 
 use crate::fixture::Tree;
+use serde_json::Value;
 
 /// A file and what is done to its text.
 type Edit = (&'static str, fn(&str) -> String);
@@ -108,8 +109,17 @@ pub fn make(project: &mut Tree) {
 /// Names of the runtime that have changed since the recorded sets, as users replace them by hand: before and after.
 const RENAMED: [(&str, &str); 0] = [];
 
-/// Applies the `by hand:` entries of `src/template/sets.md` to an updated project.
-pub fn by_hand(project: &mut Tree) {
+/// Applies the `by hand:` entries of `src/template/sets.md` to an updated project, and what `check` says.
+pub fn by_hand(project: &mut Tree, check: &Value) {
+    for spoke in check["spokes"].as_array().expect("a list") {
+        let [path, found, expected] =
+            ["path", "found", "expected"].map(|it| spoke[it].as_str().unwrap());
+        // Both paths end with the module, or with the type.
+        let found = format!("crate::api::{found}");
+        let file = project.get_mut(path).expect("the file is there");
+        let text = String::from_utf8(file.clone()).unwrap();
+        *file = text.replace(&found, expected).into();
+    }
     let is_users = |path: &str| path.ends_with(".rs") && !path.starts_with("vendor/");
     for (_, file) in project.iter_mut().filter(|(path, _)| is_users(path)) {
         let text = String::from_utf8(file.clone()).unwrap();

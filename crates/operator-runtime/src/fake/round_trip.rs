@@ -6,12 +6,12 @@ use std::{collections::BTreeMap, slice};
 
 use http::StatusCode;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
-    CustomResourceDefinition, JSONSchemaProps, JSONSchemaPropsOrArray, JSONSchemaPropsOrBool,
+    CustomResourceDefinition, JSONSchemaProps,
 };
 use kube::CustomResourceExt;
 use serde_json::{Value, json};
 
-use self::difference::{Difference, differences};
+use self::difference::differences;
 use super::schema::inputs;
 use crate::{
     object::TypedObject,
@@ -34,11 +34,9 @@ pub fn convert(conversion: &Conversion, review: &[u8]) -> Result<Vec<u8>, Status
 
 /// Generates objects from the schemas of both versions, and converts them there and back.
 ///
-/// An object of the spoke must come back unchanged. So must an object of the hub if the spoke has
-/// [`keep_in_annotation`](Spoke::keep_in_annotation); otherwise, the fields that the spoke has must come
-/// back, also those that have another type there. Fields that [`Spoke::drops`] names are exempt. A field
-/// that the types do not know must be preserved. For a [fallible](Spoke::fallible) spoke, objects that do
-/// not convert are skipped. The inputs are the same in every run.
+/// An object of either version must come back unchanged, except for the fields that [`Spoke::drops`] names.
+/// A field that the types do not know must be preserved. For a [fallible](Spoke::fallible) spoke, objects
+/// that do not convert are skipped. The inputs are the same in every run.
 ///
 /// # Panics
 /// If a value is lost. The message lists the fields and their values.
@@ -51,9 +49,8 @@ pub fn round_trip<H: TypedObject + CustomResourceExt>(spoke: &Spoke<H>) {
         failures: BTreeMap::new(),
     };
     let (of_spoke, of_hub) = (inputs(&spoke_schema), inputs(&hub_schema));
-    trip.there_and_back(&of_spoke, Side::Spoke, |_| true);
-    let holds = |lost: &Difference| spoke.keeps() || holds(&spoke_schema, lost);
-    trip.there_and_back(&of_hub, Side::Hub, holds);
+    trip.there_and_back(&of_spoke, Side::Spoke);
+    trip.there_and_back(&of_hub, Side::Hub);
     trip.unknown(&of_spoke, Side::Spoke);
     trip.unknown(&of_hub, Side::Hub);
 
@@ -67,8 +64,8 @@ pub fn round_trip<H: TypedObject + CustomResourceExt>(spoke: &Spoke<H>) {
     assert!(
         lines.is_empty(),
         "{count} {} between {} and {hub}:\n{}\n\
-         help: convert the missing fields in both directions; to preserve fields that a version \
-         lacks, add `.keep_in_annotation()`, or to drop them, `.drops(&[..])`\n",
+         help: convert the missing fields in both directions, or name those that may be lost in \
+         `.drops(&[..])`\n",
         if count == 1 {
             "value does not survive the round trip"
         } else {
@@ -94,12 +91,7 @@ struct Trip<'a, H> {
 }
 
 impl<H: TypedObject> Trip<'_, H> {
-    fn there_and_back(
-        &mut self,
-        inputs: &[Value],
-        from: Side,
-        counts: impl Fn(&Difference) -> bool,
-    ) {
+    fn there_and_back(&mut self, inputs: &[Value], from: Side) {
         let (here, there) = self.names(from);
         let way = format!("{here} → {there} → {here}");
         let mut through = 0;
@@ -116,8 +108,7 @@ impl<H: TypedObject> Trip<'_, H> {
                 Ok(after) => {
                     through += 1;
                     let lost = differences(&before, &after).into_iter();
-                    for lost in lost.filter(|lost| counts(lost) && !self.spoke.may_lose(&lost.path))
-                    {
+                    for lost in lost.filter(|lost| !self.spoke.may_lose_at(&lost.path)) {
                         let key = format!("{way} {:?}", lost.path);
                         self.failures
                             .entry(key)
@@ -184,52 +175,4 @@ fn schema(crd: CustomResourceDefinition) -> JSONSchemaProps {
     let version = crd.spec.versions.into_iter().next();
     let schema = version.and_then(|version| version.schema?.open_api_v3_schema);
     schema.expect("a CRD with a schema")
-}
-
-/// Whether a version has the field of a lost value, possibly with another type.
-fn holds(schema: &JSONSchemaProps, lost: &Difference) -> bool {
-    let mut place = schema;
-    let mut may_be_absent = false;
-    for key in &lost.path {
-        let property = place
-            .properties
-            .as_ref()
-            .and_then(|properties| properties.get(key));
-        let inside = property.or(match (&place.items, &place.additional_properties) {
-            (Some(JSONSchemaPropsOrArray::Schema(item)), _) => Some(item),
-            (_, Some(JSONSchemaPropsOrBool::Schema(value))) => Some(value),
-            _ => None,
-        });
-        let Some(inside) = inside else {
-            // For example, a string in the place of an object.
-            return !matches!(place.type_.as_deref(), None | Some("array" | "object"));
-        };
-        let required = place
-            .required
-            .as_ref()
-            .is_some_and(|names| names.contains(key));
-        may_be_absent = !required && inside.default.is_none();
-        place = inside;
-    }
-    match lost.before.is_null() {
-        true => may_be_absent,
-        false => !is_of_type(place, &lost.before) || fits(place, &lost.before),
-    }
-}
-
-fn fits(schema: &JSONSchemaProps, value: &Value) -> bool {
-    let values = schema.enum_.as_ref();
-    values.is_none_or(|values| values.iter().any(|known| known.0 == *value))
-}
-
-fn is_of_type(schema: &JSONSchemaProps, value: &Value) -> bool {
-    match (schema.type_.as_deref(), value) {
-        (None, _) => true,
-        (Some("boolean"), value) => value.is_boolean(),
-        (Some("integer"), value) => value.is_i64() || value.is_u64(),
-        (Some("number"), value) => value.is_number(),
-        (Some("string"), value) => value.is_string(),
-        (Some("array"), value) => value.is_array(),
-        (Some(_), value) => value.is_object(),
-    }
 }

@@ -15,6 +15,7 @@ use kube::{
 };
 
 use super::nullable;
+use crate::controller::Hubs;
 
 /// Collects the versions of each kind; see [`Crds::merge`].
 ///
@@ -84,5 +85,61 @@ impl Crds {
         let kind = self.kinds.entry(name).or_default();
         kind.versions.push(crd);
         kind
+    }
+}
+
+/// The storage versions, which are the hubs of kinds without a conversion webhook.
+///
+/// For such a kind, the API server changes only `apiVersion`, and prunes the object by the schema of the
+/// requested version.
+pub(super) fn hubs(crds: &[CustomResourceDefinition]) -> Hubs {
+    let mut hubs = Hubs::default();
+    for spec in crds.iter().map(|crd| &crd.spec) {
+        let mut versions = spec.versions.iter();
+        if let Some(stored) = versions.find(|version| version.storage) {
+            hubs.set((&spec.group, &spec.names.kind), &stored.name);
+        }
+    }
+    hubs
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use kube::{
+        api::{ApiResource, DynamicObject},
+        core::GroupVersionKind,
+    };
+    use serde_json::{from_value, json};
+
+    use super::*;
+    use crate::{
+        controller::{Controller, Controllers},
+        object::ScopedResource,
+    };
+
+    async fn reconcile(_: Arc<DynamicObject>, _: Arc<()>) -> kube::Result<()> {
+        Ok(())
+    }
+
+    #[test]
+    fn the_storage_version_is_the_hub() {
+        let version = |name, storage| json!({ "name": name, "served": true, "storage": storage });
+        let crd = json!({ "metadata": {}, "spec": {
+            "group": "example.com",
+            "names": { "kind": "Widget", "plural": "widgets" },
+            "scope": "Namespaced",
+            "versions": [version("v1", true), version("v1alpha1", false)],
+        }});
+        let crds: [CustomResourceDefinition; 1] = [from_value(crd).unwrap()];
+        let is_allowed = |version| {
+            let kind = GroupVersionKind::gvk("example.com", version, "Widget");
+            let kind = ScopedResource::namespaced(ApiResource::from_gvk(&kind));
+            let controllers = Controllers::from(Controller::dynamic("widget", kind, reconcile));
+            controllers.check(hubs(&crds)).is_ok()
+        };
+        assert!(is_allowed("v1"));
+        assert!(!is_allowed("v1alpha1"));
     }
 }

@@ -40,6 +40,7 @@ pub struct Conversion {
     group: String,
     kind: String,
     plural: String,
+    hub: String,
     versions: Box<dyn Versions>,
 }
 
@@ -59,6 +60,11 @@ impl Conversion {
     /// The group and the kind.
     pub(crate) fn group_kind(&self) -> (&str, &str) {
         (&self.group, &self.kind)
+    }
+
+    /// The version that holds every field.
+    pub(crate) fn hub(&self) -> &str {
+        &self.hub
     }
 
     /// Whether it converts this version.
@@ -102,6 +108,7 @@ impl<H: TypedObject> From<Hub<H>> for Conversion {
             group: H::group(&()).into_owned(),
             kind: H::kind(&()).into_owned(),
             plural: H::plural(&()).into_owned(),
+            hub: H::version(&()).into_owned(),
             versions: Box::new(hub),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use crate::object::Rules;
+use crate::{controller::Hubs, object::Rules};
 
 /// The webhooks of an operator: none, without the feature `webhooks`.
 pub struct Webhooks<C>(PhantomData<fn(C)>);
@@ -18,6 +18,11 @@ impl<C> Webhooks<C> {
     pub fn rules(&self) -> Rules {
         Rules::default()
     }
+
+    /// The hubs of conversions: none.
+    pub(crate) fn hubs(&self) -> Hubs {
+        Hubs::default()
+    }
 }
 
 pub(crate) mod server {
@@ -29,6 +34,7 @@ pub(crate) mod server {
     use crate::{
         cache::Source,
         client::Clients,
+        controller::Hubs,
         error::Error,
         metrics::Metrics,
         object::ScopedResource,
@@ -41,6 +47,10 @@ pub(crate) mod server {
     pub(crate) struct Site;
 
     impl Site {
+        pub(crate) fn hubs(&self) -> Hubs {
+            Hubs::default()
+        }
+
         pub(crate) fn add<C>(&mut self, _: Webhooks<C>, _: &Arc<C>) {}
 
         pub(crate) fn awaits(&self, _: &ScopedResource) -> bool {

@@ -36,12 +36,14 @@ use super::{
     declaration::{Declaration, check},
     memory::{Cost, Memory, Taken, room},
     undeclared::Undeclared,
+    webhooks::hubs,
 };
 #[cfg(feature = "envtest")]
 use crate::server::certificate::Certificate;
 use crate::{
     cache::Source,
     client::{Clients, fence::in_every_replica},
+    controller::Hubs,
     error::Error,
     metrics::{Counter, Metrics, WebhookMetrics},
     object::ScopedResource,
@@ -208,6 +210,10 @@ impl Site {
     /// The declaration of each webhook.
     pub(crate) fn declarations(&self) -> Vec<&Declaration> {
         self.hooks.iter().map(|hook| &hook.declaration).collect()
+    }
+
+    pub(crate) fn hubs(&self) -> Hubs {
+        hubs(&self.conversions)
     }
 
     pub(crate) fn conversions(&self) -> &[Conversion] {

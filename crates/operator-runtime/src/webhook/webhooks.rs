@@ -3,7 +3,7 @@
 #[cfg(feature = "envtest")]
 use super::asked::{Asked, recorded};
 use super::{Conversion, MatchPolicy, Webhook, admit::Definition, declaration::Declaration};
-use crate::object::Rules;
+use crate::{controller::Hubs, object::Rules};
 
 /// The webhooks of an operator, which share a context of type `C`.
 pub struct Webhooks<C> {
@@ -100,6 +100,11 @@ impl<C> Webhooks<C> {
         (webhooks, asked)
     }
 
+    /// The hubs of the conversions.
+    pub(crate) fn hubs(&self) -> Hubs {
+        hubs(&self.conversions)
+    }
+
     pub(crate) fn conversions(&self) -> &[Conversion] {
         &self.conversions
     }
@@ -107,6 +112,15 @@ impl<C> Webhooks<C> {
     pub(crate) fn into_parts(self) -> (Vec<Definition<C>>, Vec<Conversion>) {
         (self.definitions, self.conversions)
     }
+}
+
+/// The hubs of conversions.
+pub(crate) fn hubs(conversions: &[Conversion]) -> Hubs {
+    let mut hubs = Hubs::default();
+    for conversion in conversions {
+        hubs.set(conversion.group_kind(), conversion.hub());
+    }
+    hubs
 }
 
 #[cfg(test)]

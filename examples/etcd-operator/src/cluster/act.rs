@@ -14,7 +14,7 @@ use super::objects::{GUARD, INITIAL_CLUSTER, MEMBER_NAME, Objects, VOTER};
 use super::observe::{self, Found};
 use super::plan::{Member, Observed, Step, Version};
 use super::{Error, Result};
-use crate::api::etcd::v1alpha1::etcd_cluster::EtcdCluster;
+use crate::api::etcd::etcd_cluster::EtcdCluster;
 use crate::etcd::{self, Etcd};
 use crate::{Context, fault};
 

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::certificates::{CA, CERTIFICATE, Issued, KEY, RENEW_AFTER};
 use super::plan::{Member, Version};
-use crate::api::etcd::v1alpha1::etcd_cluster::EtcdCluster;
+use crate::api::etcd::etcd_cluster::EtcdCluster;
 use crate::etcd::CLIENT_PORT;
 use crate::snapshot::Location;
 

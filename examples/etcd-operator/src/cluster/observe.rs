@@ -22,9 +22,9 @@ use super::objects::{
 use super::plan::{
     self, Disk, Member, Observed, Requested, Restorer, RestorerState, Threshold, Version,
 };
-use crate::api::etcd::v1alpha1::etcd_backup::EtcdBackup;
-use crate::api::etcd::v1alpha1::etcd_cluster::EtcdCluster;
-use crate::api::etcd::v1alpha1::etcd_restore::EtcdRestore;
+use crate::api::etcd::etcd_backup::EtcdBackup;
+use crate::api::etcd::etcd_cluster::EtcdCluster;
+use crate::api::etcd::etcd_restore::EtcdRestore;
 use crate::etcd::{self, Credentials, Etcd, Id};
 use crate::snapshot::Location;
 
@@ -280,7 +280,7 @@ fn member(member: &etcd::Member) -> Member {
     }
 }
 
-fn recorded(member: &crate::api::etcd::v1alpha1::etcd_cluster::Member) -> Member {
+fn recorded(member: &crate::api::etcd::etcd_cluster::Member) -> Member {
     Member {
         name: member.name.clone(),
         id: member.id.parse().unwrap_or_default(),

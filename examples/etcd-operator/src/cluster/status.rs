@@ -4,7 +4,7 @@ use operator_runtime::conditions;
 
 use super::observe::{self, Answers};
 use super::plan::{Observed, Step, Waiting};
-use crate::api::etcd::v1alpha1::etcd_cluster::{EtcdCluster, EtcdClusterStatus, Member};
+use crate::api::etcd::etcd_cluster::{EtcdCluster, EtcdClusterStatus, Member};
 use crate::controllers::etcd::etcd_cluster::READY;
 
 /// The condition that is true while clients can read and write through the Service.

@@ -12,7 +12,7 @@ use object_store::{ObjectStore, ObjectStoreExt, WriteMultipart};
 use reqwest::Url;
 
 use super::hash::Checksum;
-use crate::api::etcd::v1alpha1::etcd_backup::Snapshot;
+use crate::api::etcd::etcd_backup::Snapshot;
 
 /// How many parts of a snapshot are on their way at once.
 const PARTS: usize = 2;

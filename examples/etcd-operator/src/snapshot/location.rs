@@ -3,7 +3,7 @@
 use kube::ResourceExt;
 use serde_json::{Value, json};
 
-use crate::api::etcd::v1alpha1::etcd_backup::{Destination, EtcdBackup, S3};
+use crate::api::etcd::etcd_backup::{Destination, EtcdBackup, S3};
 
 const MOUNT: &str = "/archive";
 

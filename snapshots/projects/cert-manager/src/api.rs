@@ -14,6 +14,9 @@ pub mod ship {
         pub mod request;
         pub use request::Request;
     }
+
+    // The storage version of each kind, which has every field: controllers use its types.
+    pub use v2::request;
 }
 
 /// The CRDs to install, one per kind, each with all versions of the kind.

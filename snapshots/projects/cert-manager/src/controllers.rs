@@ -13,5 +13,6 @@ pub mod ship {
 pub fn all() -> Controllers<Context> {
     let mut all = Controllers::default();
     all.add(ship::request::controller());
+    all.hub::<crate::api::ship::request::Request>();
     all
 }

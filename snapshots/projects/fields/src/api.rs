@@ -11,6 +11,9 @@ pub mod batch {
         pub mod cron_job;
         pub use cron_job::CronJob;
     }
+
+    // The storage version of each kind, which has every field: controllers use its types.
+    pub use v1::cron_job;
 }
 
 pub mod store {
@@ -18,6 +21,9 @@ pub mod store {
         pub mod busybox;
         pub use busybox::Busybox;
     }
+
+    // The storage version of each kind, which has every field: controllers use its types.
+    pub use v1alpha1::busybox;
 }
 
 pub mod web {
@@ -30,6 +36,9 @@ pub mod web {
         pub mod page;
         pub use page::Page;
     }
+
+    // The storage version of each kind, which has every field: controllers use its types.
+    pub use v1::page;
 }
 
 /// The CRDs to install, one per kind, each with all versions of the kind.

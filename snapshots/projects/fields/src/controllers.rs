@@ -25,5 +25,6 @@ pub fn all() -> Controllers<Context> {
     all.add(batch::cron_job::controller());
     all.add(store::busybox::controller());
     all.add(web::page::controller());
+    all.hub::<crate::api::web::page::Page>();
     all
 }

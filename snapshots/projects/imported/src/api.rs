@@ -26,6 +26,9 @@ pub mod storage {
         pub mod backup;
         pub use backup::Backup;
     }
+
+    // The storage version of each kind, which has every field: controllers use its types.
+    pub use v1::backup;
 }
 
 /// The CRDs to install, one per kind, each with all versions of the kind.

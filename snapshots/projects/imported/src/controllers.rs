@@ -20,5 +20,6 @@ pub fn all() -> Controllers<Context> {
     let mut all = Controllers::default();
     all.add(edge::gateway::controller());
     all.add(storage::backup::controller());
+    all.hub::<crate::api::storage::backup::Backup>();
     all
 }

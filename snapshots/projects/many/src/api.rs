@@ -22,6 +22,11 @@ pub mod crew {
         pub mod first_mate;
         pub use first_mate::FirstMate;
     }
+
+    // The storage version of each kind, which has every field: controllers use its types.
+    pub use v1::admiral;
+    pub use v1::captain;
+    pub use v1::first_mate;
 }
 
 pub mod fiz {
@@ -29,6 +34,9 @@ pub mod fiz {
         pub mod bar;
         pub use bar::Bar;
     }
+
+    // The storage version of each kind, which has every field: controllers use its types.
+    pub use v1::bar;
 }
 
 pub mod foo {
@@ -36,6 +44,9 @@ pub mod foo {
         pub mod bar;
         pub use bar::Bar;
     }
+
+    // The storage version of each kind, which has every field: controllers use its types.
+    pub use v1::bar;
 }
 
 pub mod foo_policy {
@@ -43,6 +54,9 @@ pub mod foo_policy {
         pub mod health_check_policy;
         pub use health_check_policy::HealthCheckPolicy;
     }
+
+    // The storage version of each kind, which has every field: controllers use its types.
+    pub use v1::health_check_policy;
 }
 
 pub mod sea_creatures {
@@ -50,6 +64,9 @@ pub mod sea_creatures {
         pub mod kraken;
         pub use kraken::Kraken;
     }
+
+    // The storage version of each kind, which has every field: controllers use its types.
+    pub use v1beta1::kraken;
 }
 
 pub mod ship {
@@ -62,6 +79,10 @@ pub mod ship {
         pub mod cruiser;
         pub use cruiser::Cruiser;
     }
+
+    // The storage version of each kind, which has every field: controllers use its types.
+    pub use v1beta1::frigate;
+    pub use v2alpha1::cruiser;
 }
 
 pub mod testproject_org {
@@ -69,6 +90,9 @@ pub mod testproject_org {
         pub mod lakers;
         pub use lakers::Lakers;
     }
+
+    // The storage version of each kind, which has every field: controllers use its types.
+    pub use v1::lakers;
 }
 
 /// The CRDs to install, one per kind, each with all versions of the kind.

@@ -63,5 +63,6 @@ pub fn all() -> Controllers<Context> {
     all.add(ship::cruiser::controller());
     all.add(ship::frigate::controller());
     all.add(testproject_org::lakers::controller());
+    all.hub::<crate::api::crew::first_mate::FirstMate>();
     all
 }

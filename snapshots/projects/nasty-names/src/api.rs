@@ -14,6 +14,10 @@ pub mod a_b_c {
         pub mod error;
         pub use error::ErrorResource;
     }
+
+    // The storage version of each kind, which has every field: controllers use its types.
+    pub use v10::controller;
+    pub use v10::error;
 }
 
 pub mod r#async {
@@ -24,6 +28,10 @@ pub mod r#async {
         pub mod context;
         pub use context::ContextResource;
     }
+
+    // The storage version of each kind, which has every field: controllers use its types.
+    pub use v2beta3::client;
+    pub use v2beta3::context;
 }
 
 pub mod crate_ {
@@ -34,6 +42,10 @@ pub mod crate_ {
         pub mod self_;
         pub use self_::SelfResource;
     }
+
+    // The storage version of each kind, which has every field: controllers use its types.
+    pub use v1alpha1::crate_;
+    pub use v1alpha1::self_;
 }
 
 pub mod gaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa {
@@ -41,6 +53,9 @@ pub mod gaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa {
         pub mod kaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa;
         pub use kaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa::Kaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa;
     }
+
+    // The storage version of each kind, which has every field: controllers use its types.
+    pub use v1::kaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa;
 }
 
 pub mod main {
@@ -51,6 +66,10 @@ pub mod main {
         pub mod main;
         pub use main::Main;
     }
+
+    // The storage version of each kind, which has every field: controllers use its types.
+    pub use v1::http_route;
+    pub use v1::main;
 }
 
 pub mod self_ {
@@ -61,6 +80,10 @@ pub mod self_ {
         pub mod condition;
         pub use condition::ConditionResource;
     }
+
+    // The storage version of each kind, which has every field: controllers use its types.
+    pub use v1::api;
+    pub use v1::condition;
 }
 
 pub mod r#type {
@@ -80,6 +103,13 @@ pub mod r#type {
         pub mod vec;
         pub use vec::VecResource;
     }
+
+    // The storage version of each kind, which has every field: controllers use its types.
+    pub use v1::option;
+    pub use v1::result;
+    pub use v1::string;
+    pub use v1::r#type;
+    pub use v1::vec;
 }
 
 /// The CRDs to install, one per kind, each with all versions of the kind.

@@ -12,6 +12,9 @@ pub mod cache {
         pub mod memcached;
         pub use memcached::Memcached;
     }
+
+    // The storage version of each kind, which has every field: controllers use its types.
+    pub use v1alpha1::memcached;
 }
 
 /// The CRDs to install, one per kind, each with all versions of the kind.

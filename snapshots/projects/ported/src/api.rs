@@ -27,6 +27,11 @@ pub mod media {
         pub mod video;
         pub use video::Video;
     }
+
+    // The storage version of each kind, which has every field: controllers use its types.
+    pub use v1::channel;
+    pub use v1::playlist;
+    pub use v1::video;
 }
 
 /// The CRDs to install, one per kind, each with all versions of the kind.

@@ -24,5 +24,7 @@ pub fn all() -> Controllers<Context> {
     all.add(media::playlist::controller());
     all.add(media::playlist_cleanup::controller());
     all.add(media::video::controller());
+    all.hub::<crate::api::media::playlist::Playlist>();
+    all.hub::<crate::api::media::video::Video>();
     all
 }

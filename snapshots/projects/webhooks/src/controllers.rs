@@ -15,5 +15,6 @@ pub mod cache {
 pub fn all() -> Controllers<Context> {
     let mut all = Controllers::default();
     all.add(cache::memcached::controller());
+    all.hub::<crate::api::cache::memcached::Memcached>();
     all
 }

@@ -65,8 +65,8 @@ pub(super) fn convert<H: TypedObject>(
 /// Whether the annotation needs to keep nothing.
 fn is_held<H: TypedObject>(hub: &H, spoke: &Spoke<H>) -> bool {
     let text = |hub: &H| serde_json::to_vec(hub).ok();
-    let back = spoke.keeps.then(|| spoke.version.down_and_up(hub.clone()));
-    back.flatten().is_none_or(|back| text(&back) == text(hub))
+    let back = spoke.version.down_and_up(hub.clone());
+    back.is_none_or(|back| text(&back) == text(hub))
 }
 
 fn parse(key: &str, kept: &str) -> Option<Kept> {
@@ -104,11 +104,12 @@ fn carefully<H: TypedObject>(
     let Some(spoke) = to else {
         return Ok((json, None));
     };
-    let back = spoke.keeps.then(|| spoke.version.down_and_up(hub.clone()));
-    let back = back.flatten().map(to_value).transpose().map_err(text)?;
+    let back = spoke.version.down_and_up(hub.clone());
+    let back = back.map(to_value).transpose().map_err(text)?;
     let mut output = from_slice(&spoke.version.down(hub)?).map_err(text)?;
     carry(&mut output);
     let kept = back.map(|back| Kept::difference(&json, &back));
+    let kept = kept.map(|kept| kept.without(|path| spoke.may_lose(path.iter().copied())));
     let kept = kept.filter(|kept| !kept.is_empty());
     let kept = kept.map(|kept| serde_json::to_string(&kept)).transpose();
     Ok((output, kept.map_err(text)?))

@@ -43,6 +43,12 @@ impl Kept {
         kept
     }
 
+    /// Without the differences at paths that `drops` names.
+    pub(super) fn without(mut self, drops: impl Fn(&[&str]) -> bool) -> Self {
+        self.0.retain(|difference| !drops(&difference.keys()));
+        self
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -106,6 +112,15 @@ fn named(items: &[Value]) -> Option<(&'static str, Vec<&str>)> {
 }
 
 impl Difference {
+    /// The path without list elements.
+    fn keys(&self) -> Vec<&str> {
+        let key = |step| match step {
+            &Step::Key(ref key) => Some(key.as_str()),
+            Step::Element { .. } => None,
+        };
+        self.path.iter().filter_map(key).collect()
+    }
+
     fn restore(self, hub: &mut Value) {
         let Some((last, parents)) = self.path.split_last() else {
             return;

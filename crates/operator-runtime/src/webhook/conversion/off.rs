@@ -14,6 +14,10 @@ impl Conversion {
         match *self {}
     }
 
+    pub(crate) fn hub(&self) -> &str {
+        match *self {}
+    }
+
     pub(crate) fn has(&self, _: &str) -> bool {
         match *self {}
     }

@@ -12,6 +12,21 @@ use crate::object::TypedObject;
 /// A conversion sees the metadata without `managedFields`, and cannot change it: an object has the same
 /// metadata in every version.
 ///
+/// # What the version cannot hold
+///
+/// The fields of the hub that this version cannot hold are kept in an annotation, so that a client that
+/// reads and writes this version erases nothing. They are found by a round trip of the hub through this
+/// version. They are restored when the object becomes the hub again, unless a user has changed the matching
+/// fields of this version. The annotation is `conversion.GROUP/HUB`, such as
+/// `conversion.cache.example.com/v1`, and the hub never has it. In a list whose elements have a unique
+/// `name` or `type`, the parts of each element are kept. Other lists are restored as a whole, and only if
+/// they are unchanged.
+///
+/// All annotations of an object share 256 KiB. An object that needs more does not convert to this version,
+/// with the consequences that [`fallible`](Self::fallible) describes; losing the fields on the next write
+/// would be worse. Bound those fields in the schema, or name them in [`drops`](Self::drops). A user who may
+/// write objects in this version may also write the kept fields, including the status.
+///
 /// ```
 /// # macro_rules! version { ($module:ident, $version:literal, $field:ident) => { mod $module {
 /// #     #[derive(Clone, Debug, kube::CustomResource, serde::Deserialize, schemars::JsonSchema, serde::Serialize)]
@@ -48,13 +63,10 @@ pub struct Spoke<H> {
     pub(super) name: String,
     pub(super) group_kind: (String, String),
     pub(super) version: Box<dyn Version<H>>,
-    pub(super) keeps: bool,
     /// Only read by trials.
     #[cfg_attr(not(feature = "testing"), expect(dead_code))]
     pub(super) fallible: bool,
-    /// Only read by trials.
-    #[cfg_attr(not(feature = "testing"), expect(dead_code))]
-    pub(super) drops: Vec<String>,
+    drops: Vec<String>,
 }
 
 impl<H: TypedObject> Spoke<H> {
@@ -71,9 +83,8 @@ impl<H: TypedObject> Spoke<H> {
     ///
     /// One stored object that does not convert fails every list and every watch of its kind in that
     /// version, in all namespaces. Controllers of the kind stop, and no namespace or owner is deleted while
-    /// the garbage collector cannot list the kind. Prefer a default or
-    /// [`keep_in_annotation`](Self::keep_in_annotation) for a value without a counterpart, and validation,
-    /// which refuses objects before they are stored.
+    /// the garbage collector cannot list the kind. Prefer a default for a value without a counterpart, and
+    /// validation, which refuses objects before they are stored.
     pub fn fallible<S>() -> Self
     where
         S: TypedObject + CustomResourceExt + TryFrom<H, Error: Display>,
@@ -97,41 +108,27 @@ impl<H: TypedObject> Spoke<H> {
             name: S::version(&()).into_owned(),
             group_kind: (S::group(&()).into_owned(), S::kind(&()).into_owned()),
             version: Box::new(Functions::new(up, down)),
-            keeps: false,
             fallible,
             drops: Vec::new(),
         }
     }
 
-    /// Keeps the fields of the hub that this version cannot hold in an annotation, so that a client that
-    /// reads and writes this version drops nothing.
-    ///
-    /// The kept fields are found by a round trip of the hub through this version. They are restored when
-    /// the object becomes the hub again, unless a user has changed the matching fields of this version. The
-    /// annotation is `conversion.GROUP/HUB`, such as `conversion.cache.example.com/v1`, and the hub never
-    /// has it. In a list whose elements have a unique `name` or `type`, the parts of each element are kept.
-    /// Other lists are restored as a whole, and only if they are unchanged.
-    ///
-    /// All annotations of an object share 256 KiB. An object that needs more does not convert to this
-    /// version, with the consequences that [`fallible`](Self::fallible) describes; losing the fields on the
-    /// next write would be worse. Bound those fields in the schema. A user who may write objects in this
-    /// version may also write the kept fields, including the status.
-    #[must_use]
-    pub fn keep_in_annotation(self) -> Self {
-        Self {
-            keeps: true,
-            ..self
-        }
-    }
-
-    /// Declares that these fields, such as `spec.schedule`, and their contents do not survive a round trip:
-    /// the test `round_trip` skips them. Their values change when a user applies the same object in another
-    /// version.
+    /// Declares that these fields, such as `spec.schedule`, and their contents may be lost between the hub
+    /// and this version: they are not kept in the annotation, and the test `round_trip` skips them. A write
+    /// in this version erases or changes them.
     #[must_use]
     pub fn drops(self, fields: &[&str]) -> Self {
         Self {
             drops: fields.iter().map(ToString::to_string).collect(),
             ..self
         }
+    }
+
+    /// Whether [`drops`](Self::drops) names the field at `path`, or a parent of it. The path has no list
+    /// elements, because they have no names of their own.
+    pub(super) fn may_lose<'a>(&self, path: impl Iterator<Item = &'a str>) -> bool {
+        let path = path.fold(String::new(), |path, key| path + "." + key) + ".";
+        let mut fields = self.drops.iter();
+        fields.any(|field| path.starts_with(&format!(".{field}.")))
     }
 }

@@ -15,21 +15,18 @@ impl<H: TypedObject> Spoke<H> {
         &self.name
     }
 
-    pub(crate) fn keeps(&self) -> bool {
-        self.keeps
-    }
-
     pub(crate) fn is_fallible(&self) -> bool {
         self.fallible
     }
 
-    /// Whether [`Spoke::drops`] names the field at `path`, or a parent of it.
-    pub(crate) fn may_lose(&self, path: &[String]) -> bool {
-        // List items have no names of their own.
+    /// Whether the value at `path`, of keys and indexes of lists, may be lost.
+    pub(crate) fn may_lose_at(&self, path: &[String]) -> bool {
+        // The annotation tells what is lost, which the fields themselves do, too.
+        if path.first().is_some_and(|key| key == "metadata") {
+            return true;
+        }
         let keys = path.iter().filter(|key| key.parse::<usize>().is_err());
-        let path = keys.fold(String::new(), |path, key| path + "." + key) + ".";
-        let mut fields = self.drops.iter();
-        fields.any(|field| path.starts_with(&format!(".{field}.")))
+        self.may_lose(keys.map(String::as_str))
     }
 
     pub(crate) fn crd(&self) -> CustomResourceDefinition {

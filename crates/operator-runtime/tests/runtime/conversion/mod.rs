@@ -11,6 +11,7 @@ mod migrator;
 mod older;
 mod reading;
 mod setup;
+mod spoke;
 mod types;
 mod upgrade;
 mod versions;

@@ -232,7 +232,7 @@ pub mod v1beta1 {
 /// Two versions, of which the older one keeps the fields that it cannot hold.
 pub fn conversion() -> Hub<v1::Widget> {
     let mut widget = Conversion::to::<v1::Widget>();
-    widget.add(Spoke::of::<v1alpha1::Widget>().keep_in_annotation());
+    widget.add(Spoke::of::<v1alpha1::Widget>());
     widget
 }
 

@@ -82,7 +82,7 @@ async fn an_upgrade_loses_nothing() -> Result<()> {
     third.add_served::<v1alpha1::Widget>();
     third.add_served::<v1beta1::Widget>();
     let mut conversion = conversion();
-    conversion.add(Spoke::of::<v1beta1::Widget>().keep_in_annotation());
+    conversion.add(Spoke::of::<v1beta1::Widget>());
     let before = widgets(&cluster, "v1", NAMESPACE)?
         .get("a")
         .await?

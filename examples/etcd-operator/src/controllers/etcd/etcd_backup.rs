@@ -14,8 +14,8 @@ use operator_runtime::{
 };
 use serde_json::json;
 
-use crate::api::etcd::v1alpha1::etcd_backup::{EtcdBackup, EtcdBackupStatus};
-use crate::api::etcd::v1alpha1::etcd_cluster::EtcdCluster;
+use crate::api::etcd::etcd_backup::{EtcdBackup, EtcdBackupStatus};
+use crate::api::etcd::etcd_cluster::EtcdCluster;
 use crate::cluster::{Objects, container_security, object, pod_security};
 use crate::snapshot::{Location, Report};
 use crate::{Context, fault};
@@ -350,7 +350,7 @@ mod tests {
         for second in [1, 2] {
             status
                 .snapshots
-                .push(crate::api::etcd::v1alpha1::etcd_backup::Snapshot {
+                .push(crate::api::etcd::etcd_backup::Snapshot {
                     name: format!("{second}.db"),
                     time: Time(Timestamp::from_second(second).unwrap()),
                     ..Default::default()

@@ -7,8 +7,8 @@ use kube::runtime::reflector::ObjectRef;
 use operator_runtime::{Action, Controller, ReadyCondition, Verb, Watch};
 
 use crate::Context;
-use crate::api::etcd::v1alpha1::etcd_cluster::EtcdCluster;
-use crate::api::etcd::v1alpha1::etcd_restore::EtcdRestore;
+use crate::api::etcd::etcd_cluster::EtcdCluster;
+use crate::api::etcd::etcd_restore::EtcdRestore;
 use crate::cluster::{self, CLUSTER};
 
 /// The name of this controller in logs, metrics and probes.

@@ -7,9 +7,9 @@ use kube::{Api, ResourceExt};
 use operator_runtime::{Action, Controller, ReadyCondition, Watch, conditions, status};
 
 use super::etcd_cluster;
-use crate::api::etcd::v1alpha1::etcd_backup::EtcdBackup;
-use crate::api::etcd::v1alpha1::etcd_cluster::EtcdCluster;
-use crate::api::etcd::v1alpha1::etcd_restore::{EtcdRestore, EtcdRestoreStatus};
+use crate::api::etcd::etcd_backup::EtcdBackup;
+use crate::api::etcd::etcd_cluster::EtcdCluster;
+use crate::api::etcd::etcd_restore::{EtcdRestore, EtcdRestoreStatus};
 use crate::cluster::is_newer;
 use crate::{Context, fault};
 

@@ -7,7 +7,7 @@ use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
 use operator_runtime::envtest::eventually;
 use serde_json::json;
 
-use etcd_operator::api::etcd::v1alpha1::EtcdCluster;
+use etcd_operator::api::etcd::etcd_cluster::EtcdCluster;
 
 use crate::cluster;
 

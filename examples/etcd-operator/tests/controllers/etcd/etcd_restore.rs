@@ -4,7 +4,7 @@ use kube::api::{Patch, PatchParams, PostParams};
 use operator_runtime::envtest::eventually;
 use serde_json::json;
 
-use etcd_operator::api::etcd::v1alpha1::EtcdRestore;
+use etcd_operator::api::etcd::etcd_restore::EtcdRestore;
 
 use crate::cluster;
 

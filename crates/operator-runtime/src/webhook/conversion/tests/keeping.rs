@@ -1,6 +1,7 @@
 //! Tests of the annotation with the kept fields.
 
 use super::{types::*, *};
+use crate::webhook::Spoke;
 
 const KEY: &str = "conversion.test.example.com/v1";
 
@@ -20,7 +21,7 @@ fn full() -> Value {
 
 #[test]
 fn nothing_is_lost_through_a_version_that_holds_less() {
-    let spoke = one(keeping(), "v1alpha1", &full()).unwrap();
+    let spoke = one(all(), "v1alpha1", &full()).unwrap();
     let kept = spoke["metadata"]["annotations"][KEY].as_str().unwrap();
     let expected = json!([
         { "path": ["spec", "limits"], "kept": { "max": 5 } },
@@ -32,15 +33,29 @@ fn nothing_is_lost_through_a_version_that_holds_less() {
     assert_eq!(spoke["metadata"]["annotations"]["other"], "1");
     let parts = json!([{ "name": "x" }, { "name": "y" }, { "name": "z" }]);
     assert_eq!(spoke["spec"], json!({ "name": "a", "parts": parts }));
-    assert_eq!(one(keeping(), "v1", &spoke), Ok(full()));
-
-    // A version that no longer keeps fields still restores them.
     assert_eq!(one(all(), "v1", &spoke), Ok(full()));
-    // So does the conversion to a third version, which does not see the annotation.
+
+    // Nor through a third version, which holds still less.
     let mut number = spoke;
     number["spec"]["name"] = "1".into();
-    let third = one(keeping(), "v2", &number).unwrap();
-    assert_eq!(third["metadata"]["annotations"], json!({ "other": "1" }));
+    let mut expected = full();
+    expected["spec"]["displayName"] = "1".into();
+    let third = one(all(), "v2", &number).unwrap();
+    assert_eq!(third["spec"], json!({ "number": 1 }));
+    assert_eq!(one(all(), "v1", &third), Ok(expected));
+}
+
+#[test]
+fn fields_that_may_be_lost_are_not_kept() {
+    let drops = |fields: &[&str]| {
+        let mut widget = Conversion::to::<v1::Widget>();
+        widget.add(Spoke::of::<v1alpha1::Widget>().drops(fields));
+        let spoke = one(widget, "v1alpha1", &full()).unwrap();
+        spoke["metadata"]["annotations"][KEY].clone()
+    };
+    let expected = r#"[{"path":["spec","limits"],"kept":{"max":5}}]"#;
+    assert_eq!(drops(&["spec.options", "spec.parts.color"]), expected);
+    assert_eq!(drops(&["spec"]), Value::Null);
 }
 
 #[test]
@@ -49,22 +64,22 @@ fn an_object_that_fits_has_no_annotation() {
         "v1",
         &json!({ "displayName": "a", "parts": [{ "name": "x" }] }),
     );
-    let spoke = one(keeping(), "v1alpha1", &hub).unwrap();
+    let spoke = one(all(), "v1alpha1", &hub).unwrap();
     assert_eq!(spoke["metadata"], hub["metadata"]);
-    assert_eq!(one(keeping(), "v1", &spoke), Ok(hub.clone()));
+    assert_eq!(one(all(), "v1", &spoke), Ok(hub.clone()));
 
     // An annotation that a user copied to the hub is ignored.
     let mut copied = hub;
     copied["metadata"]["annotations"] = json!({ KEY: "[]" });
-    assert_eq!(one(keeping(), "v1alpha1", &copied), Ok(spoke));
+    assert_eq!(one(all(), "v1alpha1", &copied), Ok(spoke));
 }
 
 #[test]
 fn changes_of_the_user_win() {
     let change = |change: fn(&mut Value)| {
-        let mut spoke = one(keeping(), "v1alpha1", &full()).unwrap();
+        let mut spoke = one(all(), "v1alpha1", &full()).unwrap();
         change(&mut spoke["spec"]);
-        let mut hub = one(keeping(), "v1", &spoke).unwrap();
+        let mut hub = one(all(), "v1", &spoke).unwrap();
         assert_eq!(hub["metadata"]["annotations"], json!({ "other": "1" }));
         hub["spec"].take()
     };
@@ -97,12 +112,12 @@ fn changes_of_the_user_win() {
 fn fields_that_only_a_newer_replica_knows_are_kept_too() {
     let mut hub = full();
     hub["spec"]["newer"] = json!({ "x": 1 });
-    let mut spoke = one(keeping(), "v1alpha1", &hub).unwrap();
+    let mut spoke = one(all(), "v1alpha1", &hub).unwrap();
     assert_eq!(spoke["spec"]["newer"], json!({ "x": 1 }));
-    assert_eq!(one(keeping(), "v1", &spoke), Ok(hub.clone()));
+    assert_eq!(one(all(), "v1", &spoke), Ok(hub.clone()));
     // Pruned, as the API server does if the schema lacks it.
     spoke["spec"].as_object_mut().unwrap().remove("newer");
-    assert_eq!(one(keeping(), "v1", &spoke), Ok(hub));
+    assert_eq!(one(all(), "v1", &spoke), Ok(hub));
 }
 
 #[test]
@@ -113,6 +128,6 @@ fn an_invalid_annotation_is_ignored() {
     for kept in ["", "{", "[5]", &wrong, &lost] {
         let mut spoke = widget("v1alpha1", &json!({ "name": "a" }));
         spoke["metadata"]["annotations"] = json!({ KEY: kept });
-        assert_eq!(one(keeping(), "v1", &spoke), Ok(hub.clone()), "{kept}");
+        assert_eq!(one(all(), "v1", &spoke), Ok(hub.clone()), "{kept}");
     }
 }

@@ -181,13 +181,6 @@ pub(in crate::webhook) fn all() -> Hub<v1::Widget> {
     widget
 }
 
-pub(in crate::webhook) fn keeping() -> Hub<v1::Widget> {
-    let mut widget = Conversion::to::<v1::Widget>();
-    widget.add(Spoke::of::<v1alpha1::Widget>().keep_in_annotation());
-    widget.add(Spoke::fallible::<v2::Widget>());
-    widget
-}
-
 pub(in crate::webhook) fn widget(version: &str, spec: &Value) -> Value {
     json!({
         "apiVersion": format!("test.example.com/{version}"),

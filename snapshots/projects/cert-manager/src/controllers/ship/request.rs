@@ -6,7 +6,7 @@ use kube::{Api, ResourceExt};
 use operator_runtime::{Action, Controller, ReadyCondition, ReconcileError, conditions, status};
 
 use crate::Context;
-use crate::api::ship::v1::request::{Request, RequestStatus};
+use crate::api::ship::request::{Request, RequestStatus};
 
 /// The name of this controller in logs, metrics and probes.
 const NAME: &str = "ship-request";

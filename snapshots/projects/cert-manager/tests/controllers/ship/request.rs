@@ -1,7 +1,7 @@
 use kube::api::PostParams;
 use operator_runtime::envtest::wait_for;
 
-use project_cert_manager::api::ship::v1::Request;
+use project_cert_manager::api::ship::request::Request;
 use project_cert_manager::controllers::ship::request::READY;
 
 use crate::cluster;

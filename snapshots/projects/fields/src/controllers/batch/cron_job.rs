@@ -8,7 +8,7 @@ use kube::{Api, ResourceExt};
 use operator_runtime::{Action, Controller, ReadyCondition, ReconcileError, conditions, status};
 
 use crate::Context;
-use crate::api::batch::v1::cron_job::{CronJob, CronJobStatus};
+use crate::api::batch::cron_job::{CronJob, CronJobStatus};
 
 /// The name of this controller in logs, metrics and probes.
 const NAME: &str = "batch-cronjob";

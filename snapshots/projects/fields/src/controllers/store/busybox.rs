@@ -15,7 +15,7 @@ use kube::{Api, Resource, ResourceExt};
 use operator_runtime::{Action, Controller, ReadyCondition, ReconcileError, conditions, status};
 
 use crate::Context;
-use crate::api::store::v1alpha1::busybox::{Busybox, BusyboxStatus};
+use crate::api::store::busybox::{Busybox, BusyboxStatus};
 
 /// The name of this controller in logs, metrics and probes.
 const NAME: &str = "store-busybox";

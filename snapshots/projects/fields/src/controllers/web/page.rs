@@ -8,7 +8,7 @@ use kube::{Api, ResourceExt};
 use operator_runtime::{Action, Controller, ReadyCondition, ReconcileError, conditions, status};
 
 use crate::Context;
-use crate::api::web::v1alpha1::page::{Page, PageStatus};
+use crate::api::web::page::{Page, PageStatus};
 
 /// The name of this controller in logs, metrics and probes.
 const NAME: &str = "web-page";

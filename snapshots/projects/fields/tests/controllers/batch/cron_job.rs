@@ -3,7 +3,7 @@
 use kube::api::PostParams;
 use operator_runtime::envtest::wait_for;
 
-use cronjob::api::batch::v1::CronJob;
+use cronjob::api::batch::cron_job::CronJob;
 use cronjob::controllers::batch::cron_job::READY;
 
 use crate::cluster;

@@ -8,7 +8,7 @@ use kube::api::{Patch, PatchParams, PostParams};
 use operator_runtime::envtest::{eventually, wait_for};
 use serde_json::json;
 
-use cronjob::api::store::v1alpha1::Busybox;
+use cronjob::api::store::busybox::Busybox;
 use cronjob::controllers::store::busybox::READY;
 
 use crate::cluster;

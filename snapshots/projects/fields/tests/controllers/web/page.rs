@@ -3,7 +3,7 @@
 use kube::api::PostParams;
 use operator_runtime::envtest::wait_for;
 
-use cronjob::api::web::v1alpha1::Page;
+use cronjob::api::web::page::Page;
 use cronjob::controllers::web::page::READY;
 
 use crate::cluster;

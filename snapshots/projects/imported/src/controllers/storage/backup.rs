@@ -6,7 +6,7 @@ use kube::ResourceExt;
 use operator_runtime::{Action, Controller, ReconcileError};
 
 use crate::Context;
-use crate::api::storage::v1::Backup;
+use crate::api::storage::backup::Backup;
 
 /// The name of this controller in logs, metrics and probes.
 const NAME: &str = "storage-backup";

@@ -2,7 +2,7 @@
 
 use kube::api::{ListParams, WatchParams};
 
-use imported_operator::api::storage::v1::Backup;
+use imported_operator::api::storage::backup::Backup;
 
 use crate::cluster;
 

@@ -8,7 +8,7 @@ use kube::Api;
 use operator_runtime::{Action, Controller, ReadyCondition, ReconcileError, conditions, status};
 
 use crate::Context;
-use crate::api::crew::v1::admiral::{Admiral, AdmiralStatus};
+use crate::api::crew::admiral::{Admiral, AdmiralStatus};
 
 /// The name of this controller in logs, metrics and probes.
 const NAME: &str = "crew-admiral";

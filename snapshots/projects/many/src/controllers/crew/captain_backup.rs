@@ -8,7 +8,7 @@ use kube::{Api, ResourceExt};
 use operator_runtime::{Action, Controller, ReadyCondition, ReconcileError, conditions, status};
 
 use crate::Context;
-use crate::api::crew::v1::captain::{Captain, CaptainStatus};
+use crate::api::crew::captain::{Captain, CaptainStatus};
 
 /// The name of this controller in logs, metrics and probes.
 const NAME: &str = "captain-backup";

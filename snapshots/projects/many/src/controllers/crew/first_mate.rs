@@ -8,7 +8,7 @@ use kube::{Api, ResourceExt};
 use operator_runtime::{Action, Controller, ReadyCondition, ReconcileError, conditions, status};
 
 use crate::Context;
-use crate::api::crew::v2::first_mate::{FirstMate, FirstMateStatus};
+use crate::api::crew::first_mate::{FirstMate, FirstMateStatus};
 
 /// The name of this controller in logs, metrics and probes.
 const NAME: &str = "crew-firstmate";

@@ -8,7 +8,7 @@ use kube::{Api, ResourceExt};
 use operator_runtime::{Action, Controller, ReadyCondition, ReconcileError, conditions, status};
 
 use crate::Context;
-use crate::api::foo::v1::bar::{Bar, BarStatus};
+use crate::api::foo::bar::{Bar, BarStatus};
 
 /// The name of this controller in logs, metrics and probes.
 const NAME: &str = "foo-bar";

@@ -8,7 +8,7 @@ use kube::{Api, ResourceExt};
 use operator_runtime::{Action, Controller, ReadyCondition, ReconcileError, conditions, status};
 
 use crate::Context;
-use crate::api::foo_policy::v1::health_check_policy::{HealthCheckPolicy, HealthCheckPolicyStatus};
+use crate::api::foo_policy::health_check_policy::{HealthCheckPolicy, HealthCheckPolicyStatus};
 
 /// The name of this controller in logs, metrics and probes.
 const NAME: &str = "foo-policy-healthcheckpolicy";

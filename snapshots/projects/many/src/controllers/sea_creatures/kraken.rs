@@ -10,7 +10,7 @@ use operator_runtime::{
 };
 
 use crate::Context;
-use crate::api::sea_creatures::v1beta1::kraken::{Kraken, KrakenStatus};
+use crate::api::sea_creatures::kraken::{Kraken, KrakenStatus};
 
 /// The name of this controller in logs, metrics and probes.
 const NAME: &str = "sea-creatures-kraken";

@@ -10,7 +10,7 @@ use operator_runtime::{
 };
 
 use crate::Context;
-use crate::api::ship::v2alpha1::cruiser::{Cruiser, CruiserStatus};
+use crate::api::ship::cruiser::{Cruiser, CruiserStatus};
 
 /// The name of this controller in logs, metrics and probes.
 const NAME: &str = "ship-cruiser";

@@ -8,7 +8,7 @@ use kube::{Api, ResourceExt};
 use operator_runtime::{Action, Controller, ReadyCondition, ReconcileError, conditions, status};
 
 use crate::Context;
-use crate::api::ship::v1beta1::frigate::{Frigate, FrigateStatus};
+use crate::api::ship::frigate::{Frigate, FrigateStatus};
 
 /// The name of this controller in logs, metrics and probes.
 const NAME: &str = "ship-frigate";

@@ -8,7 +8,7 @@ use kube::{Api, ResourceExt};
 use operator_runtime::{Action, Controller, ReadyCondition, ReconcileError, conditions, status};
 
 use crate::Context;
-use crate::api::testproject_org::v1::lakers::{Lakers, LakersStatus};
+use crate::api::testproject_org::lakers::{Lakers, LakersStatus};
 
 /// The name of this controller in logs, metrics and probes.
 const NAME: &str = "lakers";

@@ -3,7 +3,7 @@
 use kube::api::PostParams;
 use operator_runtime::envtest::wait_for;
 
-use project_many::api::crew::v1::Admiral;
+use project_many::api::crew::admiral::Admiral;
 use project_many::controllers::crew::admiral::READY;
 
 use crate::cluster;

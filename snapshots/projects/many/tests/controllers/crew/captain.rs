@@ -3,7 +3,7 @@
 use kube::api::PostParams;
 use operator_runtime::envtest::wait_for;
 
-use project_many::api::crew::v1::Captain;
+use project_many::api::crew::captain::Captain;
 use project_many::controllers::crew::captain::READY;
 
 use crate::cluster;

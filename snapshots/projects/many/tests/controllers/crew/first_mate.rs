@@ -3,7 +3,7 @@
 use kube::api::PostParams;
 use operator_runtime::envtest::wait_for;
 
-use project_many::api::crew::v2::FirstMate;
+use project_many::api::crew::first_mate::FirstMate;
 use project_many::controllers::crew::first_mate::READY;
 
 use crate::cluster;

@@ -3,7 +3,7 @@
 use kube::api::PostParams;
 use operator_runtime::envtest::wait_for;
 
-use project_many::api::fiz::v1::Bar;
+use project_many::api::fiz::bar::Bar;
 use project_many::controllers::fiz::bar::READY;
 
 use crate::cluster;

@@ -3,7 +3,7 @@
 use kube::api::PostParams;
 use operator_runtime::envtest::wait_for;
 
-use project_many::api::foo::v1::Bar;
+use project_many::api::foo::bar::Bar;
 use project_many::controllers::foo::bar::READY;
 
 use crate::cluster;

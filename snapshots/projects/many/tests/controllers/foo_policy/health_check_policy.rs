@@ -3,7 +3,7 @@
 use kube::api::PostParams;
 use operator_runtime::envtest::wait_for;
 
-use project_many::api::foo_policy::v1::HealthCheckPolicy;
+use project_many::api::foo_policy::health_check_policy::HealthCheckPolicy;
 use project_many::controllers::foo_policy::health_check_policy::READY;
 
 use crate::cluster;

@@ -6,7 +6,7 @@ use anyhow::ensure;
 use kube::api::{DeleteParams, PostParams};
 use operator_runtime::envtest::{eventually, wait_for};
 
-use project_many::api::sea_creatures::v1beta1::Kraken;
+use project_many::api::sea_creatures::kraken::Kraken;
 use project_many::controllers::sea_creatures::kraken::READY;
 
 use crate::cluster;

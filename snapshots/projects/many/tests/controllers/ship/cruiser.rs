@@ -6,7 +6,7 @@ use anyhow::ensure;
 use kube::api::{DeleteParams, PostParams};
 use operator_runtime::envtest::{eventually, wait_for};
 
-use project_many::api::ship::v2alpha1::Cruiser;
+use project_many::api::ship::cruiser::Cruiser;
 use project_many::controllers::ship::cruiser::READY;
 
 use crate::cluster;

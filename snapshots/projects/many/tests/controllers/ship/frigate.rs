@@ -3,7 +3,7 @@
 use kube::api::PostParams;
 use operator_runtime::envtest::wait_for;
 
-use project_many::api::ship::v1beta1::Frigate;
+use project_many::api::ship::frigate::Frigate;
 use project_many::controllers::ship::frigate::READY;
 
 use crate::cluster;

@@ -3,7 +3,7 @@
 use kube::api::PostParams;
 use operator_runtime::envtest::wait_for;
 
-use project_many::api::testproject_org::v1::Lakers;
+use project_many::api::testproject_org::lakers::Lakers;
 use project_many::controllers::testproject_org::lakers::READY;
 
 use crate::cluster;

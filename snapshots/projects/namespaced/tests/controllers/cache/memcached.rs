@@ -1,7 +1,7 @@
 use kube::api::PostParams;
 use operator_runtime::envtest::wait_for;
 
-use tenant_operator::api::cache::v1alpha1::Memcached;
+use tenant_operator::api::cache::memcached::Memcached;
 use tenant_operator::controllers::cache::memcached::READY;
 
 use crate::cluster;

@@ -8,7 +8,7 @@ use kube::{Api, ResourceExt};
 use operator_runtime::{Action, Controller, ReadyCondition, ReconcileError, conditions, status};
 
 use crate::Context;
-use crate::api::a_b_c::v10::error::{ErrorResource, ErrorResourceStatus};
+use crate::api::a_b_c::error::{ErrorResource, ErrorResourceStatus};
 
 /// The name of this controller in logs, metrics and probes.
 const NAME: &str = "a-b-c-error";

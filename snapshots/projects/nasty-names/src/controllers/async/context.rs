@@ -8,7 +8,7 @@ use kube::{Api, ResourceExt};
 use operator_runtime::{Action, Controller, ReadyCondition, ReconcileError, conditions, status};
 
 use crate::Context;
-use crate::api::r#async::v2beta3::context::{ContextResource, ContextResourceStatus};
+use crate::api::r#async::context::{ContextResource, ContextResourceStatus};
 
 /// The name of this controller in logs, metrics and probes.
 const NAME: &str = "async-context";

@@ -8,7 +8,7 @@ use kube::{Api, ResourceExt};
 use operator_runtime::{Action, Controller, ReadyCondition, ReconcileError, conditions, status};
 
 use crate::Context;
-use crate::api::crate_::v1alpha1::crate_::{Crate, CrateStatus};
+use crate::api::crate_::crate_::{Crate, CrateStatus};
 
 /// The name of this controller in logs, metrics and probes.
 const NAME: &str = "crate-crate";

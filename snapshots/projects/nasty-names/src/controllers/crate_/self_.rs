@@ -8,7 +8,7 @@ use kube::{Api, ResourceExt};
 use operator_runtime::{Action, Controller, ReadyCondition, ReconcileError, conditions, status};
 
 use crate::Context;
-use crate::api::crate_::v1alpha1::self_::{SelfResource, SelfResourceStatus};
+use crate::api::crate_::self_::{SelfResource, SelfResourceStatus};
 
 /// The name of this controller in logs, metrics and probes.
 const NAME: &str = "crate-self";

@@ -8,7 +8,7 @@ use kube::{Api, ResourceExt};
 use operator_runtime::{Action, Controller, ReadyCondition, ReconcileError, conditions, status};
 
 use crate::Context;
-use crate::api::main::v1::http_route::{HTTPRoute, HTTPRouteStatus};
+use crate::api::main::http_route::{HTTPRoute, HTTPRouteStatus};
 
 /// The name of this controller in logs, metrics and probes.
 const NAME: &str = "main-httproute";

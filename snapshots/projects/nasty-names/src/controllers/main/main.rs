@@ -8,7 +8,7 @@ use kube::{Api, ResourceExt};
 use operator_runtime::{Action, Controller, ReadyCondition, ReconcileError, conditions, status};
 
 use crate::Context;
-use crate::api::main::v1::main::{Main, MainStatus};
+use crate::api::main::main::{Main, MainStatus};
 
 /// The name of this controller in logs, metrics and probes.
 const NAME: &str = "main-main";

@@ -8,7 +8,7 @@ use kube::{Api, ResourceExt};
 use operator_runtime::{Action, Controller, ReadyCondition, ReconcileError, conditions, status};
 
 use crate::Context;
-use crate::api::self_::v1::api::{ApiResource, ApiResourceStatus};
+use crate::api::self_::api::{ApiResource, ApiResourceStatus};
 
 /// The name of this controller in logs, metrics and probes.
 const NAME: &str = "self-api";

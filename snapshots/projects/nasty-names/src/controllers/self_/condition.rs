@@ -8,7 +8,7 @@ use kube::{Api, ResourceExt};
 use operator_runtime::{Action, Controller, ReadyCondition, ReconcileError, conditions, status};
 
 use crate::Context;
-use crate::api::self_::v1::condition::{ConditionResource, ConditionResourceStatus};
+use crate::api::self_::condition::{ConditionResource, ConditionResourceStatus};
 
 /// The name of this controller in logs, metrics and probes.
 const NAME: &str = "self-condition";

@@ -8,7 +8,7 @@ use kube::{Api, ResourceExt};
 use operator_runtime::{Action, Controller, ReadyCondition, ReconcileError, conditions, status};
 
 use crate::Context;
-use crate::api::r#type::v1::vec::{VecResource, VecResourceStatus};
+use crate::api::r#type::vec::{VecResource, VecResourceStatus};
 
 /// The name of this controller in logs, metrics and probes.
 const NAME: &str = "type-vec";

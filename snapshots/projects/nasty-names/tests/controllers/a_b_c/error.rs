@@ -3,7 +3,7 @@
 use kube::api::PostParams;
 use operator_runtime::envtest::wait_for;
 
-use core_operator::api::a_b_c::v10::ErrorResource;
+use core_operator::api::a_b_c::error::ErrorResource;
 use core_operator::controllers::a_b_c::error::READY;
 
 use crate::cluster;

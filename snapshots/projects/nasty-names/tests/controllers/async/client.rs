@@ -3,7 +3,7 @@
 use kube::api::PostParams;
 use operator_runtime::envtest::wait_for;
 
-use core_operator::api::r#async::v2beta3::ClientResource;
+use core_operator::api::r#async::client::ClientResource;
 use core_operator::controllers::r#async::client::READY;
 
 use crate::cluster;

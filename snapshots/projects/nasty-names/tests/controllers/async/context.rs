@@ -3,7 +3,7 @@
 use kube::api::PostParams;
 use operator_runtime::envtest::wait_for;
 
-use core_operator::api::r#async::v2beta3::ContextResource;
+use core_operator::api::r#async::context::ContextResource;
 use core_operator::controllers::r#async::context::READY;
 
 use crate::cluster;

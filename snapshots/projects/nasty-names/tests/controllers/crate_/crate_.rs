@@ -3,7 +3,7 @@
 use kube::api::PostParams;
 use operator_runtime::envtest::wait_for;
 
-use core_operator::api::crate_::v1alpha1::Crate;
+use core_operator::api::crate_::crate_::Crate;
 use core_operator::controllers::crate_::crate_::READY;
 
 use crate::cluster;

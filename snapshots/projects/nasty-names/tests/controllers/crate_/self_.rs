@@ -3,7 +3,7 @@
 use kube::api::PostParams;
 use operator_runtime::envtest::wait_for;
 
-use core_operator::api::crate_::v1alpha1::SelfResource;
+use core_operator::api::crate_::self_::SelfResource;
 use core_operator::controllers::crate_::self_::READY;
 
 use crate::cluster;

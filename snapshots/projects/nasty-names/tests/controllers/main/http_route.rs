@@ -3,7 +3,7 @@
 use kube::api::PostParams;
 use operator_runtime::envtest::wait_for;
 
-use core_operator::api::main::v1::HTTPRoute;
+use core_operator::api::main::http_route::HTTPRoute;
 use core_operator::controllers::main::http_route::READY;
 
 use crate::cluster;

@@ -3,7 +3,7 @@
 use kube::api::PostParams;
 use operator_runtime::envtest::wait_for;
 
-use core_operator::api::main::v1::Main;
+use core_operator::api::main::main::Main;
 use core_operator::controllers::main::main::READY;
 
 use crate::cluster;

@@ -3,7 +3,7 @@
 use kube::api::PostParams;
 use operator_runtime::envtest::wait_for;
 
-use core_operator::api::self_::v1::ApiResource;
+use core_operator::api::self_::api::ApiResource;
 use core_operator::controllers::self_::api::READY;
 
 use crate::cluster;

@@ -3,7 +3,7 @@
 use kube::api::PostParams;
 use operator_runtime::envtest::wait_for;
 
-use core_operator::api::self_::v1::ConditionResource;
+use core_operator::api::self_::condition::ConditionResource;
 use core_operator::controllers::self_::condition::READY;
 
 use crate::cluster;

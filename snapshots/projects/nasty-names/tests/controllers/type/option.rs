@@ -3,7 +3,7 @@
 use kube::api::PostParams;
 use operator_runtime::envtest::wait_for;
 
-use core_operator::api::r#type::v1::OptionResource;
+use core_operator::api::r#type::option::OptionResource;
 use core_operator::controllers::r#type::option::READY;
 
 use crate::cluster;

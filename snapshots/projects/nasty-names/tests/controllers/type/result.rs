@@ -3,7 +3,7 @@
 use kube::api::PostParams;
 use operator_runtime::envtest::wait_for;
 
-use core_operator::api::r#type::v1::ResultResource;
+use core_operator::api::r#type::result::ResultResource;
 use core_operator::controllers::r#type::result::READY;
 
 use crate::cluster;

@@ -3,7 +3,7 @@
 use kube::api::PostParams;
 use operator_runtime::envtest::wait_for;
 
-use core_operator::api::r#type::v1::StringResource;
+use core_operator::api::r#type::string::StringResource;
 use core_operator::controllers::r#type::string::READY;
 
 use crate::cluster;

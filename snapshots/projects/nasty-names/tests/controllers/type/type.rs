@@ -3,7 +3,7 @@
 use kube::api::PostParams;
 use operator_runtime::envtest::wait_for;
 
-use core_operator::api::r#type::v1::Type;
+use core_operator::api::r#type::r#type::Type;
 use core_operator::controllers::r#type::r#type::READY;
 
 use crate::cluster;

@@ -3,7 +3,7 @@
 use kube::api::PostParams;
 use operator_runtime::envtest::wait_for;
 
-use core_operator::api::r#type::v1::VecResource;
+use core_operator::api::r#type::vec::VecResource;
 use core_operator::controllers::r#type::vec::READY;
 
 use crate::cluster;

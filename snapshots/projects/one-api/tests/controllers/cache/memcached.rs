@@ -4,7 +4,7 @@
 use kube::api::PostParams;
 use operator_runtime::envtest::wait_for;
 
-use memcached_operator::api::cache::v1alpha1::Memcached;
+use memcached_operator::api::cache::memcached::Memcached;
 use memcached_operator::controllers::cache::memcached::READY;
 
 use crate::cluster;

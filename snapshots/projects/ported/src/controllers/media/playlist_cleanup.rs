@@ -6,7 +6,7 @@ use kube::ResourceExt;
 use operator_runtime::{Action, Controller, ReconcileError};
 
 use crate::Context;
-use crate::api::media::v1::Playlist;
+use crate::api::media::playlist::Playlist;
 
 /// The name of this controller in logs, metrics and probes.
 const NAME: &str = "playlist-cleanup";

@@ -2,7 +2,7 @@
 
 use kube::api::{ListParams, WatchParams};
 
-use media_operator::api::media::v1::Playlist;
+use media_operator::api::media::playlist::Playlist;
 
 use crate::cluster;
 

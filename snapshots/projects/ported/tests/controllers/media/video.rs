@@ -2,7 +2,7 @@
 
 use kube::api::{ListParams, WatchParams};
 
-use media_operator::api::media::v1::Video;
+use media_operator::api::media::video::Video;
 
 use crate::cluster;
 

@@ -8,7 +8,7 @@ use kube::{Api, ResourceExt};
 use operator_runtime::{Action, Controller, ReadyCondition, ReconcileError, conditions, status};
 
 use crate::Context;
-use crate::api::cache::v1alpha1::memcached::{Memcached, MemcachedStatus};
+use crate::api::cache::memcached::{Memcached, MemcachedStatus};
 
 /// The name of this controller in logs, metrics and probes.
 const NAME: &str = "cache-memcached";

@@ -3,7 +3,7 @@
 use kube::api::PostParams;
 use operator_runtime::envtest::wait_for;
 
-use project_webhooks::api::cache::v1alpha1::Memcached;
+use project_webhooks::api::cache::memcached::Memcached;
 use project_webhooks::controllers::cache::memcached::READY;
 
 use crate::cluster;

@@ -8,8 +8,8 @@ pub fn spoke() -> Spoke<v2::Request> {
     Spoke::of::<v1::Request>()
 }
 
-// Every field is named: if you add one, this code does not compile until you convert it. To
-// preserve fields of the hub that v1 lacks, add `.keep_in_annotation()` to the `Spoke`.
+// Every field is named: if you add one, this code does not compile until you convert it. An
+// annotation keeps the fields of the hub that v1 lacks, except those in `.drops(&[…])`.
 
 impl From<v1::Request> for v2::Request {
     fn from(spoke: v1::Request) -> Self {

@@ -10,8 +10,8 @@ pub fn spoke() -> Spoke<v1::Page> {
     Spoke::of::<v1alpha1::Page>()
 }
 
-// Every field is named: if you add one, this code does not compile until you convert it. To
-// preserve fields of the hub that v1alpha1 lacks, add `.keep_in_annotation()` to the `Spoke`.
+// Every field is named: if you add one, this code does not compile until you convert it. An
+// annotation keeps the fields of the hub that v1alpha1 lacks, except those in `.drops(&[…])`.
 
 impl From<v1alpha1::Page> for v1::Page {
     fn from(spoke: v1alpha1::Page) -> Self {

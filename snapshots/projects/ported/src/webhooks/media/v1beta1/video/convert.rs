@@ -10,8 +10,8 @@ pub fn spoke() -> Spoke<v1::Video> {
     Spoke::of::<v1beta1::Video>()
 }
 
-// Every field is named: if you add one, this code does not compile until you convert it. To
-// preserve fields of the hub that v1beta1 lacks, add `.keep_in_annotation()` to the `Spoke`.
+// Every field is named: if you add one, this code does not compile until you convert it. An
+// annotation keeps the fields of the hub that v1beta1 lacks, except those in `.drops(&[…])`.
 
 impl From<v1beta1::Video> for v1::Video {
     fn from(spoke: v1beta1::Video) -> Self {

@@ -10,8 +10,8 @@ pub fn spoke() -> Spoke<v1::Memcached> {
     Spoke::of::<v1alpha1::Memcached>()
 }
 
-// Every field is named: if you add one, this code does not compile until you convert it. To
-// preserve fields of the hub that v1alpha1 lacks, add `.keep_in_annotation()` to the `Spoke`.
+// Every field is named: if you add one, this code does not compile until you convert it. An
+// annotation keeps the fields of the hub that v1alpha1 lacks, except those in `.drops(&[…])`.
 
 impl From<v1alpha1::Memcached> for v1::Memcached {
     fn from(spoke: v1alpha1::Memcached) -> Self {
