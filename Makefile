@@ -161,6 +161,14 @@ bench-webhooks: ## Compare webhooks with those of controller-runtime (ARGS="--ro
 	(cd webhooks/go && $(GO_BUILD) -o "$(MEASURED)/release/webhooks-controller-runtime" ./cmd) && \
 	$(CARGO) run --release --locked --package bench-webhooks -- $(ARGS)
 
+# Outside CI: its times depend on the machine, and the cgroup needs root.
+.PHONY: siege
+siege: SECONDS ?= 60
+siege: ## Attack an operator in a cgroup of 128Mi while kubectl applies through its webhooks (SECONDS=60, ONLY=probes)
+	assets=$(ASSETS) && export KUBEBUILDER_ASSETS="$$assets" CARGO_TARGET_DIR="$(MEASURED)" && \
+	cd benches && $(CARGO) build --release --locked --package siege-operator && \
+	$(CARGO) run --release --locked --package siege -- --seconds $(SECONDS) --only '$(ONLY)'
+
 .PHONY: bench-types
 bench-types: CRDS ?= $(error name a directory of CRDs: make bench-types CRDS=DIR)
 bench-types: ## Compare the generation of types with kopium, which has to be in PATH (CRDS=DIR)

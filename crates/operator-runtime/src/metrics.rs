@@ -2,6 +2,7 @@
 
 mod calls;
 mod certificates;
+mod connections;
 mod outcome;
 mod process;
 mod queue;
@@ -21,6 +22,7 @@ use prometheus_client::{
 use certificates::Certificates;
 
 pub(crate) use calls::Calls;
+pub(crate) use connections::ConnectionMetrics;
 pub(crate) use outcome::Outcome;
 pub(crate) use prometheus_client::metrics::counter::Counter;
 pub(crate) use queue::QueueMetrics;
@@ -41,6 +43,7 @@ pub(crate) struct Metrics {
     queues: queue::Families,
     webhooks: webhook::Families,
     calls: calls::Family,
+    connections: connections::Families,
     leader: Family<Lease, Gauge>,
     /// Reads of a certificate from disk, and failed reads.
     pub(crate) certificate_reads: Counter,
@@ -57,6 +60,7 @@ impl Default for Metrics {
         let queues = queue::Families::new(&mut registry);
         let webhooks = webhook::Families::new(&mut registry);
         let calls = calls::register(&mut registry);
+        let connections = connections::Families::new(&mut registry);
         registry.register(
             "leader_election_master_status",
             "Whether this process holds the lease (1) or waits for it (0)",
@@ -81,6 +85,7 @@ impl Default for Metrics {
             queues,
             webhooks,
             calls,
+            connections,
             leader,
             certificate_reads,
             certificate_errors,
@@ -118,6 +123,11 @@ impl Metrics {
     /// A layer that counts every call to the API server at `host`, such as `10.0.0.1:443`.
     pub(crate) fn calls(&self, host: &str) -> Calls {
         Calls::new(self.calls.clone(), host)
+    }
+
+    /// The metrics of the connections of a server, each at zero.
+    pub(crate) fn connections(&self, server: &str) -> ConnectionMetrics {
+        self.connections.server(server)
     }
 
     /// Sets whether this process holds the lease `name`.

@@ -4,8 +4,11 @@ mod address;
 pub(crate) mod certificate;
 #[cfg_attr(not(feature = "metrics"), path = "server/metrics/off.rs")]
 pub(crate) mod metrics;
+pub(crate) mod places;
 pub(crate) mod probes;
 pub(crate) mod serve;
+mod stream;
+mod visit;
 
 pub use address::Address;
 #[cfg(feature = "metrics")]

@@ -153,10 +153,7 @@ fn names_that_rust_has_taken() {
         (&controllers[1]["api_group"], &controllers[1]["type_module"]),
         (&json!(""), &json!(""))
     );
-    assert_eq!(
-        controllers[0]["type_module"],
-        "crate::api::cache::r#type"
-    );
+    assert_eq!(controllers[0]["type_module"], "crate::api::cache::r#type");
     let variables = controllers.iter().map(|controller| &controller["variable"]);
     assert_eq!(
         variables.collect::<Vec<_>>(),

@@ -16,7 +16,7 @@ use crate::{
     server::{
         Address, metrics,
         probes::{self, Readiness},
-        serve::Server,
+        serve::{Limits, Server},
     },
 };
 
@@ -62,12 +62,14 @@ impl Endpoints {
     ) -> Result<Vec<(Server, Router)>, Error> {
         let mut servers = Vec::new();
         if let Some(Address(Some(address))) = self.probes {
-            let server = Server::bind("probes", address, None, false).await?;
+            let server =
+                Server::bind("probes", address, None, false, Limits::PROBES, metrics).await?;
             servers.push((server, probes::router(liveness, readiness)));
         }
         servers.extend(self.metrics.bind(metrics, self.http2, client).await?);
         for (name, address, router) in self.own.drain(..) {
-            let server = Server::bind(&name, address, None, self.http2).await?;
+            let server =
+                Server::bind(&name, address, None, self.http2, Limits::WEBHOOKS, metrics).await?;
             let everywhere = from_fn(|request, next: Next| in_every_replica(next.run(request)));
             servers.push((server, router.layer(everywhere)));
         }

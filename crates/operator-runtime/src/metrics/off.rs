@@ -40,6 +40,10 @@ impl Metrics {
         Calls
     }
 
+    pub(crate) fn connections(&self, _: &str) -> ConnectionMetrics {
+        ConnectionMetrics
+    }
+
     pub(crate) fn leader(&self, _: &str, _: bool) {}
 
     pub(crate) fn certificate(
@@ -67,6 +71,16 @@ impl<S> Layer<S> for Calls {
     fn layer(&self, inner: S) -> S {
         inner
     }
+}
+
+pub(crate) struct ConnectionMetrics;
+
+impl ConnectionMetrics {
+    pub(crate) fn opened(&self) {}
+
+    pub(crate) fn ended(&self) {}
+
+    pub(crate) fn closed(&self, _: &'static str) {}
 }
 
 pub(crate) struct ControllerMetrics;

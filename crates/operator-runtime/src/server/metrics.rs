@@ -25,7 +25,7 @@ use crate::{
     server::{
         Address,
         certificate::{Certificate, Files},
-        serve::Server,
+        serve::{Limits, Server},
     },
 };
 pub use flags::MetricsFlags;
@@ -67,8 +67,9 @@ async fn serve(
     http2: bool,
     client: Client,
 ) -> Result<(Server, Router), Error> {
+    const NAME: &str = "metrics";
     if !flags.metrics_secure {
-        let server = Server::bind("metrics", address, None, http2).await?;
+        let server = Server::bind(NAME, address, None, http2, Limits::METRICS, metrics).await?;
         return Ok((server, router(metrics, None)));
     }
     let certificate = match &flags.metrics_cert_path {
@@ -82,8 +83,16 @@ async fn serve(
         None => Certificate::self_signed()?,
     };
     let current = certificate.current();
-    metrics.certificate("metrics", move || current.not_after());
-    let server = Server::bind("metrics", address, Some(certificate), http2).await?;
+    metrics.certificate(NAME, move || current.not_after());
+    let server = Server::bind(
+        NAME,
+        address,
+        Some(certificate),
+        http2,
+        Limits::METRICS,
+        metrics,
+    )
+    .await?;
     Ok((server, router(metrics, Some(Authorizer::new(client)))))
 }
 

@@ -14,43 +14,101 @@ use axum::{
 };
 use axum_server::{
     Handle,
-    accept::NoDelayAcceptor,
     tls_rustls::{RustlsAcceptor, RustlsConfig},
 };
 use hyper_util::rt::TokioTimer;
 use rustls::ServerConfig;
-use tokio::{net::TcpListener, sync::Semaphore, time::timeout};
+use tokio::{net::TcpListener, time::timeout};
 use tokio_util::sync::CancellationToken;
-use tower::{ServiceExt, service_fn};
+use tower::service_fn;
 
-use crate::{crypto::provider, error::Error, server::certificate::Certificate};
+use super::{certificate::Certificate, places::Places, stream::Acceptor, visit::Visit};
+use crate::{
+    crypto::provider,
+    error::Error,
+    metrics::{ConnectionMetrics, Metrics},
+};
 
 /// The default limit of a body, in bytes. For an update, the API server sends an object twice, each up to
 /// its own limit of 3 MiB.
 pub(crate) const BODY: usize = 7 * 1024 * 1024;
 
-/// The limits for clients.
+/// The limits for clients. Any client that reaches a port may connect, so all connections together have to
+/// fit the container's memory, beside `--webhook-memory` and the operator: a test adds them up.
 #[derive(Clone, Copy, Debug)]
-struct Limits {
-    /// The maximum number of connections. Further connections are closed, to protect memory and file
-    /// descriptors.
+pub(crate) struct Limits {
+    /// The maximum number of connections. Further ones take the places of those that wait for their client.
     connections: usize,
-    /// The timeout of an idle connection and of request headers. It is longer than the 90 s after which
+    /// The size of a connection's buffers in bytes, and so the limit of a request's headers.
+    buffer: usize,
+    /// The time until the first request has arrived, up to its body, the TLS handshake included.
+    first: Duration,
+    /// The timeout of an idle connection and of further headers. It is longer than the 90 s after which
     /// clients written in Go (the API server, Prometheus) close an idle connection: otherwise the server
     /// could close it in the middle of their next request.
-    headers: Duration,
+    idle: Duration,
+    /// The timeout of a client that reads nothing of a response.
+    unread: Duration,
     /// The timeout of a request, body and response; a webhook's limit is 30 s.
     request: Duration,
     /// The time for requests to finish after a stop.
     grace: Duration,
 }
 
-const LIMITS: Limits = Limits {
-    connections: 1024,
-    headers: Duration::from_secs(100),
-    request: Duration::from_secs(30),
-    grace: Duration::from_secs(5),
-};
+impl Limits {
+    /// Of the webhooks, and of a user's servers.
+    pub(crate) const WEBHOOKS: Self = Self {
+        connections: 192,
+        buffer: 64 * 1024,
+        first: Duration::from_secs(10),
+        idle: Duration::from_secs(100),
+        unread: Duration::from_secs(10),
+        request: Duration::from_secs(30),
+        grace: Duration::from_secs(5),
+    };
+    /// Of the metrics: a few scrapers.
+    pub(crate) const METRICS: Self = Self {
+        connections: 32,
+        buffer: 16 * 1024,
+        ..Self::WEBHOOKS
+    };
+    /// Of the probes: the kubelet, which opens a connection for each probe.
+    pub(crate) const PROBES: Self = Self {
+        connections: 64,
+        buffer: 8 * 1024,
+        ..Self::WEBHOOKS
+    };
+
+    /// The maximum number of connections. One over HTTP/2 carries [`STREAMS`] requests.
+    fn places(&self, http2: bool) -> usize {
+        if http2 {
+            self.connections / 4
+        } else {
+            self.connections
+        }
+    }
+
+    /// The memory of all connections at their worst, in bytes.
+    #[cfg(test)]
+    pub(crate) fn worst(&self, tls: bool, http2: bool) -> usize {
+        // The tasks of a connection, and its states of TLS and HTTP.
+        let state = 16 * 1024;
+        // A message of a handshake; later a record, before and after its decryption.
+        let record = if tls { 64 * 1024 } else { 0 };
+        let http = if http2 {
+            2 * self.buffer + STREAMS as usize * HEADERS as usize
+        } else {
+            self.buffer
+        };
+        self.places(http2) * (http + record + state)
+    }
+}
+
+/// The maximum number of concurrent requests of an HTTP/2 connection. Clients in Go open another one for more.
+const STREAMS: u32 = 16;
+
+/// The limit of the headers of an HTTP/2 request in bytes. A connection may have [`STREAMS`] of them.
+const HEADERS: u32 = 16 * 1024;
 
 /// A bound server, with its name for logs and errors.
 pub(crate) struct Server {
@@ -59,6 +117,7 @@ pub(crate) struct Server {
     certificate: Option<Certificate>,
     http2: bool,
     limits: Limits,
+    metrics: ConnectionMetrics,
 }
 
 impl Server {
@@ -71,6 +130,8 @@ impl Server {
         address: SocketAddr,
         certificate: Option<Certificate>,
         http2: bool,
+        limits: Limits,
+        metrics: &Metrics,
     ) -> Result<Self, Error> {
         let listener = bind(address).await;
         let listener = listener.map_err(|error| Error::Listen(name.to_owned(), address, error))?;
@@ -79,7 +140,8 @@ impl Server {
             listener,
             certificate,
             http2,
-            limits: LIMITS,
+            limits,
+            metrics: metrics.connections(name),
         })
     }
 
@@ -90,6 +152,8 @@ impl Server {
         listener: std::net::TcpListener,
         certificate: Option<Certificate>,
         http2: bool,
+        limits: Limits,
+        metrics: &Metrics,
     ) -> Result<Self, Error> {
         let address = listener.local_addr();
         let listener = listener
@@ -102,7 +166,8 @@ impl Server {
             listener,
             certificate,
             http2,
-            limits: LIMITS,
+            limits,
+            metrics: metrics.connections(name),
         })
     }
 
@@ -118,19 +183,27 @@ impl Server {
         let secure = self.certificate.is_some();
         tracing::info!(address = %self.listener.local_addr()?, secure, "serving {}", self.name);
         let (limits, handle) = (self.limits, Handle::new());
-        // With Nagle's algorithm, the TLS messages after the handshake would delay the first response of
-        // each connection by 40 ms, the client's delayed acknowledgement.
-        let at_once = NoDelayAcceptor::new();
+        let acceptor = Acceptor {
+            first: limits.first,
+            unread: limits.unread,
+        };
         let mut server = axum_server::Server::from_listener(self.listener)
             .handle(handle.clone())
-            .acceptor(at_once);
+            .acceptor(acceptor);
         let http = server.http_builder();
         http.http1()
             .timer(TokioTimer::new())
-            .header_read_timeout(limits.headers);
+            .max_buf_size(limits.buffer)
+            .header_read_timeout(limits.idle);
+        let window = u32::try_from(limits.buffer).ok();
         http.http2()
             .timer(TokioTimer::new())
-            .keep_alive_interval(limits.headers);
+            .keep_alive_interval(limits.idle)
+            .max_concurrent_streams(STREAMS)
+            .max_header_list_size(HEADERS)
+            .max_send_buf_size(limits.buffer)
+            .initial_stream_window_size(window)
+            .initial_connection_window_size(window.map(|window| 2 * window));
         if !self.http2 {
             server = server.http1_only();
         }
@@ -140,17 +213,15 @@ impl Server {
                 .layer(from_fn(move |request, next| {
                     limit_time(limits.request, request, next)
                 }));
-        let slots = Arc::new(Semaphore::new(limits.connections));
+        let places = Places::new(&self.name, limits.places(self.http2), self.metrics);
+        let (entered, stopped) = (places.clone(), stop.clone());
         let connections = service_fn(move |_: SocketAddr| {
-            let (slots, router) = (slots.clone(), router.clone());
+            let (places, router, stopped) = (entered.clone(), router.clone(), stopped.clone());
             async move {
-                let slot = Arc::new(slots.try_acquire_owned()?);
-                // The service of a connection holds its slot.
-                let hold = move |request: axum::http::Request<_>| {
-                    let _slot = &slot;
-                    request
-                };
-                Ok::<_, tokio::sync::TryAcquireError>(router.map_request(hold))
+                let place = stopped.run_until_cancelled_owned(places.enter()).await;
+                let connection =
+                    place.ok_or_else(|| io::Error::from(io::ErrorKind::ConnectionAborted))?;
+                Ok::<_, io::Error>(Visit { connection, router })
             }
         });
         let stopping = async {
@@ -162,7 +233,9 @@ impl Server {
             let Some(certificate) = self.certificate else {
                 return server.serve(connections).await;
             };
-            let acceptor = RustlsAcceptor::new(tls(&certificate, self.http2)?).acceptor(at_once);
+            let acceptor = RustlsAcceptor::new(tls(&certificate, self.http2)?)
+                .handshake_timeout(limits.first)
+                .acceptor(acceptor);
             tokio::select! {
                 result = server.acceptor(acceptor).serve(connections) => result,
                 never = certificate.watch() => match never {},
@@ -171,6 +244,7 @@ impl Server {
         tokio::select! {
             result = serving => result,
             never = stopping => match never {},
+            never = places.log() => match never {},
         }
     }
 }

@@ -1,12 +1,32 @@
 //! The memory of webhook requests, with one limit for all of them: any client that reaches the port may
 //! send requests, and the container has a limit.
+//!
+//! Memory is taken as bytes arrive, so an announced length takes none. Where it is used up, the request whose
+//! client is slowest is dropped. It follows that half-read requests never wait for each other forever: of
+//! those that wait, the fastest drops the others, one by one.
 
-use std::{sync::Arc, time::Duration};
+mod pool;
 
-use tokio::{
-    sync::{Mutex, OwnedSemaphorePermit, Semaphore},
-    time::timeout,
+#[cfg(test)]
+mod tests;
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
 };
+
+use axum::body::{BodyDataStream, Bytes};
+use futures::StreamExt;
+use tokio::{
+    sync::Mutex,
+    time::{Instant, sleep_until, timeout},
+};
+use tokio_util::sync::CancellationToken;
+
+use pool::{Answer, Pool};
 
 /// The limits of one request.
 #[derive(Clone, Copy)]
@@ -24,21 +44,61 @@ pub(super) struct Cost {
 /// 50 if each entry is changed.
 const FACTOR: usize = 20;
 
+/// The longest body of a small request, in bytes: a Pod with its managed fields has 10 to 30 KB, and an update
+/// contains it twice.
+const SMALL: usize = 64 * 1024;
+
+/// The part of the memory that large requests never take.
+const RESERVE: usize = 12;
+
+/// The time between two looks at the memory while a request waits for it: slow clients become slower.
+const LOOKS: Duration = Duration::from_millis(20);
+
+/// The longest wait of a large request for others that arrive fast.
+const TURN: Duration = Duration::from_secs(1);
+
+/// The lowest rate of a client, in bytes per second: 1 Mbit/s.
+const RATE: f64 = 131_072.0;
+
 /// The memory for all requests.
 pub(super) struct Memory {
-    /// In KiB.
-    size: u32,
-    free: Arc<Semaphore>,
+    pool: Arc<Pool>,
     /// The timeout for a client to send a body, and to receive a response. The API server does both at
     /// once.
     pub(super) slowest: Duration,
+    /// The timeout for the first byte of a body.
+    pub(super) first: Duration,
     /// Held by a conversion that takes long. One at a time, because its memory depends on more than the
     /// length.
     pub(super) turn: Arc<Mutex<()>>,
 }
 
-/// Reserved memory, until the last clone is dropped.
-pub(super) type Taken = Arc<OwnedSemaphorePermit>;
+/// The memory of one request, until it is dropped.
+pub(super) struct Claim {
+    pool: Arc<Pool>,
+    id: u64,
+    /// The announced length of a large body, until its turn came.
+    announced: Option<usize>,
+    admitted: AtomicBool,
+    first: Duration,
+    patience: Duration,
+    /// Cancelled when another request needs the memory, and this client is slower.
+    dropped: CancellationToken,
+}
+
+/// A claim, until the last clone is dropped.
+pub(super) type Taken = Arc<Claim>;
+
+/// The reason why a request ends early.
+#[derive(Debug)]
+pub(super) enum Stop {
+    /// The memory is used up.
+    Full,
+    /// The client sends too slowly: so many bytes in this time.
+    Slow(usize, Duration),
+    /// The client's connection or its body is broken.
+    Broken(String),
+}
 
 impl Default for Memory {
     fn default() -> Self {
@@ -47,47 +107,156 @@ impl Default for Memory {
 }
 
 /// The default limit in bytes, for the 128Mi of a generated Deployment, of which 56 MiB remain for the
-/// operator and its stores.
-const DEFAULT: u64 = 72 << 20;
+/// operator, its stores and its connections.
+pub(crate) const DEFAULT: u64 = 72 << 20;
 
 /// The default limit as a flag.
 pub(super) const DEFAULT_SIZE: &str = "72Mi";
 
 impl Memory {
     pub(super) fn new(bytes: u64) -> Self {
-        let size = u32::try_from(bytes / 1024).unwrap_or(u32::MAX).max(1);
+        let size = usize::try_from(bytes).unwrap_or(usize::MAX);
         Self {
-            size,
-            free: Arc::new(Semaphore::new(size as usize)),
+            pool: Arc::new(Pool::new(size)),
             slowest: Duration::from_secs(20),
+            first: Duration::from_secs(1),
             turn: Arc::default(),
         }
     }
 
-    /// The limit of a body in bytes: it may take at most all memory.
+    /// The limit of a body in bytes: it may take at most the memory of large requests.
     pub(super) fn most(&self, cost: Cost) -> usize {
-        (self.all() / FACTOR).min(cost.most)
+        (self.pool.large() / FACTOR).min(cost.most)
     }
 
-    /// All memory in bytes.
+    /// The memory of large requests in bytes.
     pub(super) fn all(&self) -> usize {
-        (self.size as usize).saturating_mul(1024)
+        self.pool.large()
     }
 
-    /// Reserves memory for a body of this length, in the order of the requests; `None` after the wait is
-    /// over. The whole amount is reserved at once: requests with partial reservations could deadlock.
-    pub(super) async fn take(&self, cost: Cost, length: usize) -> Option<Taken> {
-        let size = length.saturating_mul(FACTOR).div_ceil(1024);
-        let size = u32::try_from(size).unwrap_or(u32::MAX);
-        let taken = self.free.clone().acquire_many_owned(size.min(self.size));
-        let taken = timeout(cost.patience, taken).await.ok()?;
-        Some(Arc::new(taken.expect("it is never closed")))
+    /// A claim for a request with a body of up to this length, if that is known. It takes memory when bytes
+    /// arrive.
+    pub(super) fn claim(&self, cost: Cost, announced: Option<usize>) -> Taken {
+        let dropped = CancellationToken::new();
+        Arc::new(Claim {
+            id: self.pool.add(announced, dropped.clone()),
+            pool: self.pool.clone(),
+            announced: announced.filter(|length| *length > SMALL),
+            admitted: AtomicBool::new(false),
+            first: self.first,
+            patience: cost.patience,
+            dropped,
+        })
     }
 
+    /// The free memory in bytes.
     #[cfg(test)]
-    /// The free memory in KiB.
     pub(super) fn free(&self) -> usize {
-        self.free.available_permits()
+        self.pool.free()
+    }
+}
+
+impl Claim {
+    /// Waits while fast clients send other large requests, if this one is longer than the memory. Such a request
+    /// has many objects; kube-apiserver 1.37 sends one in each.
+    pub(super) async fn turn(&self) -> Result<(), Stop> {
+        match self.announced {
+            Some(length) if length > self.pool.large() / FACTOR => {
+                self.admitted.store(true, Ordering::Relaxed);
+                let turn = self.wait(self.patience, || self.pool.promise(self.id, length, false));
+                turn.await?.then_some(()).ok_or(Stop::Full)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The next part of a body, with memory for it; `None` at the end of the body.
+    pub(super) async fn read(&self, parts: &mut BodyDataStream) -> Result<Option<Bytes>, Stop> {
+        let (waited, arrived) = self.pool.pace(self.id);
+        let allowed = self.first + Duration::from_secs_f64(arrived as f64 / RATE);
+        self.pool.waits(self.id);
+        let part = tokio::select! {
+            biased;
+            part = timeout(allowed.saturating_sub(waited), parts.next()) => part,
+            () = self.dropped.cancelled() => return Err(Stop::Full),
+        };
+        let part = part.map_err(|_| Stop::Slow(arrived, allowed))?;
+        let part = part
+            .transpose()
+            .map_err(|error| Stop::Broken(error.to_string()))?;
+        let length = part.as_ref().map_or(0, Bytes::len);
+        self.pool.moved(self.id, length);
+        if length > 0 {
+            self.take(length).await?;
+        }
+        Ok(part)
+    }
+
+    /// Waits until the client takes this many bytes.
+    pub(super) async fn write<T>(
+        &self,
+        send: impl Future<Output = T>,
+        length: usize,
+    ) -> Result<T, Stop> {
+        self.pool.waits(self.id);
+        let sent = tokio::select! {
+            biased;
+            sent = send => sent,
+            () = self.dropped.cancelled() => return Err(Stop::Full),
+        };
+        self.pool.moved(self.id, length);
+        Ok(sent)
+    }
+
+    /// Gives back the memory of all but this many bytes: the objects before them were answered.
+    pub(super) fn keep(&self, bytes: usize) {
+        self.pool.keep(self.id, bytes);
+    }
+
+    /// Takes memory for a part of a body.
+    async fn take(&self, length: usize) -> Result<(), Stop> {
+        if let Some(announced) = self.announced
+            && !self.admitted.swap(true, Ordering::Relaxed)
+        {
+            let turn = self.wait(TURN, || self.pool.promise(self.id, announced, false));
+            if !turn.await? {
+                self.pool.promise(self.id, announced, true);
+            }
+        }
+        match self
+            .wait(self.patience, || self.pool.take(self.id, length))
+            .await?
+        {
+            true => Ok(()),
+            false => Err(Stop::Full),
+        }
+    }
+
+    /// Whether the answer was `Taken` within this time.
+    async fn wait(&self, longest: Duration, ask: impl Fn() -> Answer) -> Result<bool, Stop> {
+        let end = Instant::now() + longest;
+        loop {
+            let changed = self.pool.changed.notified();
+            if ask() == Answer::Taken {
+                return Ok(true);
+            }
+            let now = Instant::now();
+            if now >= end {
+                return Ok(false);
+            }
+            tokio::select! {
+                biased;
+                () = self.dropped.cancelled() => return Err(Stop::Full),
+                () = changed => {}
+                () = sleep_until(end.min(now + LOOKS)) => {}
+            }
+        }
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        self.pool.remove(self.id);
     }
 }
 
@@ -116,64 +285,4 @@ pub(super) fn size(text: &str) -> Result<u64, String> {
     let bytes = unit.and_then(|unit| digits.parse::<u64>().ok()?.checked_mul(unit));
     let bytes = bytes.filter(|bytes| *bytes >= 1 << 20);
     bytes.ok_or_else(|| "expected a number of bytes of at least 1Mi, such as `72Mi`".to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
-    use futures::future::join_all;
-    use tokio::task::yield_now;
-
-    use super::*;
-
-    #[test]
-    fn sizes() {
-        for (text, bytes) in [
-            (DEFAULT_SIZE, Some(DEFAULT)),
-            ("1048576", Some(1 << 20)),
-            ("2048Ki", Some(2 << 20)),
-            ("1Gi", Some(1 << 30)),
-            ("1Ki", None),
-            ("72M", None),
-            ("Mi", None),
-            ("-1Mi", None),
-            ("1.5Gi", None),
-            ("99999999999999999999Gi", None),
-            ("99999999999Gi", None),
-            ("", None),
-        ] {
-            assert_eq!(size(text).ok(), bytes, "{text}");
-        }
-    }
-
-    /// Requests that each need more than half run one after the other.
-    #[tokio::test]
-    async fn requests_wait_for_memory_and_do_not_hold_parts_of_it() {
-        let cost = Cost {
-            most: 1 << 20,
-            patience: Duration::from_secs(60),
-        };
-        let memory = Arc::new(Memory::new(100 << 10));
-        assert_eq!(memory.most(cost), 5 << 10);
-        let running = Arc::new(AtomicUsize::new(0));
-        let tasks = (0..20).map(|_| {
-            let (memory, running) = (memory.clone(), running.clone());
-            tokio::spawn(async move {
-                let taken = memory.take(cost, 3 << 10).await;
-                let others = running.fetch_add(1, Ordering::Relaxed);
-                yield_now().await;
-                running.fetch_sub(1, Ordering::Relaxed);
-                taken.map(|_| others)
-            })
-        });
-        for others in join_all(tasks).await {
-            assert_eq!(others.unwrap(), Some(0));
-        }
-        // A request that needs more than the limit gets all of it.
-        let all = memory.take(cost, 1 << 20).await;
-        assert_eq!(memory.free(), 0);
-        drop(all);
-        assert_eq!(memory.free(), 100);
-    }
 }

@@ -34,7 +34,7 @@ use super::{
     admit::Refusal,
     certificates::{Environment, certificate},
     declaration::{Declaration, check},
-    memory::{Cost, Memory, Taken, room},
+    memory::{Cost, Memory, Stop, Taken, room},
     undeclared::Undeclared,
     webhooks::hubs,
 };
@@ -50,7 +50,7 @@ use crate::{
     runnable::Runnable,
     server::{
         probes::Readiness,
-        serve::{BODY, Server},
+        serve::{BODY, Limits, Server},
     },
 };
 
@@ -67,6 +67,8 @@ const OTHER: &str = "other";
 /// The path at which envtest asks whether the API server calls webhooks.
 #[cfg(feature = "envtest")]
 pub(crate) const PROBED: &str = "/envtest-probe";
+/// The time for the rest of a body that is not read any more.
+const PARTING: Duration = Duration::from_secs(1);
 
 /// The size of the parts in which a longer response is sent, in bytes.
 const PART: usize = 64 * 1024;
@@ -103,7 +105,15 @@ impl Endpoint {
                 let (certificate, tasks) = certificate(*flags, environment).await?;
                 let current = certificate.current();
                 metrics.certificate("webhook", move || current.not_after());
-                let server = Server::bind(NAME, address, Some(certificate), http2).await?;
+                let server = Server::bind(
+                    NAME,
+                    address,
+                    Some(certificate),
+                    http2,
+                    Limits::WEBHOOKS,
+                    metrics,
+                )
+                .await?;
                 Ok((server, tasks))
             }
             #[cfg(feature = "envtest")]
@@ -113,7 +123,14 @@ impl Endpoint {
                 key,
             } => {
                 let certificate = Certificate::from_pem(&certificate, &key)?;
-                let server = Server::on(NAME, listener, Some(certificate), http2)?;
+                let server = Server::on(
+                    NAME,
+                    listener,
+                    Some(certificate),
+                    http2,
+                    Limits::WEBHOOKS,
+                    environment.metrics,
+                )?;
                 Ok((server, Vec::new()))
             }
         }
@@ -361,44 +378,59 @@ async fn body(request: Request, cost: Cost, memory: &Memory) -> Result<Whole, Re
         refuse((StatusCode::PAYLOAD_TOO_LARGE, text))
     };
     if least > most {
-        drain(parts, memory).await;
+        drain(parts, memory.slowest).await;
         return Err(too_large());
     }
-    // The API server sends the length. A client without one reserves the maximum.
-    let length = announced.unwrap_or(most).min(most);
-    let Some(taken) = memory.take(cost, length).await else {
-        drain(parts, memory).await;
-        return Err(busy());
-    };
+    let taken = memory.claim(cost, announced);
+    let mut text = Vec::new();
     let read = async {
-        // Allocated at once: a large body that grows takes up to twice its length.
-        let mut text = room(least);
-        while let Some(part) = parts.next().await {
-            let broken = |error: axum::Error| refuse((StatusCode::BAD_REQUEST, error.to_string()));
-            let part = part.map_err(broken)?;
+        while let Some(part) = taken.read(&mut parts).await? {
             if text.len() + part.len() > most {
-                return Err(too_large());
+                return Ok(false);
+            }
+            if text.is_empty() {
+                // Allocated at once: a large body that grows takes up to twice its length.
+                text = room(least);
             }
             text.extend_from_slice(&part);
         }
-        Ok(text)
+        Ok(true)
     };
-    let Ok(text) = timeout(memory.slowest, read).await else {
-        let text = format!("the body took longer than {:?}", memory.slowest);
-        return Err(refuse((StatusCode::REQUEST_TIMEOUT, text)));
-    };
-    Ok(Whole { text: text?, taken })
+    match read.await {
+        Ok(true) => Ok(Whole { text, taken }),
+        Ok(false) => Err(too_large()),
+        Err(stop) => {
+            // The memory is for others from now on.
+            drop((text, taken));
+            Err(stopped(stop, parts).await)
+        }
+    }
+}
+
+/// The response to a request that ends early.
+async fn stopped(stop: Stop, parts: BodyDataStream) -> Response {
+    match stop {
+        Stop::Full => {
+            drain(parts, PARTING).await;
+            busy()
+        }
+        Stop::Slow(bytes, time) => {
+            let text = format!("the body is too slow: {bytes} bytes in {time:.0?}");
+            refuse((StatusCode::REQUEST_TIMEOUT, text))
+        }
+        Stop::Broken(error) => refuse((StatusCode::BAD_REQUEST, error)),
+    }
 }
 
 fn length(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
-/// Reads a body and drops it. If the connection were closed in the middle of the body, the client could
-/// lose the response with the reason.
-async fn drain(mut parts: BodyDataStream, memory: &Memory) {
+/// Reads a body and drops it, for up to this time. If the connection were closed in the middle of the body,
+/// the client could lose the response with the reason.
+async fn drain(mut parts: BodyDataStream, limit: Duration) {
     let end = async { while let Some(Ok(_)) = parts.next().await {} };
-    _ = timeout(memory.slowest, end).await;
+    _ = timeout(limit, end).await;
 }
 
 fn is_json(headers: &HeaderMap) -> bool {
@@ -409,7 +441,8 @@ fn is_json(headers: &HeaderMap) -> bool {
     kind.is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
 }
 
-/// Sends a response. A long response keeps its memory until it is sent, or until the client's timeout.
+/// Sends a response. A long response keeps its memory until it is sent, until the client's timeout, or until
+/// another request needs the memory and this client is slower.
 fn accept(answer: Vec<u8>, taken: Taken, memory: &Memory) -> Response {
     const JSON: &str = "application/json";
     if answer.len() <= PART {
@@ -419,8 +452,7 @@ fn accept(answer: Vec<u8>, taken: Taken, memory: &Memory) -> Response {
     let (sender, receiver) = mpsc::channel(1);
     // A client that does not read is not polled: only a separate task notices the timeout.
     tokio::spawn(timeout(memory.slowest, async move {
-        let _taken = taken;
-        send(&sender, &answer).await
+        _ = send(&taken, &sender, &answer).await;
     }));
     // A body that ends before its `Content-Length` closes the connection, so that the client does not take
     // it as complete.

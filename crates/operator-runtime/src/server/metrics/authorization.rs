@@ -26,7 +26,7 @@ use k8s_openapi::api::{
 use kube::{Api, Client, Resource, api::PostParams};
 use parking_lot::Mutex;
 use serde::{Serialize, de::DeserializeOwned};
-use tokio::time::timeout;
+use tokio::{sync::Semaphore, time::timeout};
 
 use super::cache::{Cache, Key};
 use crate::{crypto::sha256, error::chain};
@@ -36,15 +36,25 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The lifetimes of cached answers; those of Kubernetes' own servers.
 const USER: Duration = Duration::from_secs(60);
+/// Longer than the time between two scrapes.
+const KNOWN: Duration = Duration::from_secs(60 * 60);
 const ALLOWED: Duration = Duration::from_secs(5 * 60);
 const DENIED: Duration = Duration::from_secs(30);
 
-/// Reviews requests through the API server, with a cache.
+/// How many TokenReviews of unknown tokens run at once, so that guesses do not become load for the API server.
+const STRANGERS: usize = 4;
+
+/// Reviews requests through the API server, with caches.
 pub(crate) struct Authorizer {
     /// Not fenced: followers serve metrics, too.
     client: Client,
-    /// By token: its user, if the token is valid.
-    users: Mutex<Cache<Option<UserInfo>>>,
+    /// By token: its user. Guesses do not push them out.
+    users: Mutex<Cache<UserInfo>>,
+    /// Tokens that were valid not long ago. They do not queue behind guesses.
+    known: Mutex<Cache<()>>,
+    /// Tokens that are not valid.
+    invalid: Mutex<Cache<()>>,
+    strangers: Semaphore,
     /// By user, path and verb: whether it is allowed.
     decisions: Mutex<Cache<bool>>,
 }
@@ -63,6 +73,9 @@ impl Authorizer {
         Self {
             client,
             users: Mutex::default(),
+            known: Mutex::default(),
+            invalid: Mutex::default(),
+            strangers: Semaphore::new(STRANGERS),
             decisions: Mutex::default(),
         }
     }
@@ -84,7 +97,15 @@ impl Authorizer {
 
     async fn user(&self, token: &str) -> Result<Option<UserInfo>, Refusal> {
         let key = hash(token.as_bytes());
-        if let Some(user) = known(&self.users, &key) {
+        if let Some(user) = self.reviewed(&key) {
+            return Ok(user);
+        }
+        let _turn = match known(&self.known, &key) {
+            Some(()) => None,
+            None => Some(self.strangers.acquire().await),
+        };
+        // Another request may have asked meanwhile.
+        if let Some(user) = self.reviewed(&key) {
             return Ok(user);
         }
         let spec = TokenReviewSpec {
@@ -97,11 +118,23 @@ impl Authorizer {
         };
         let status = self.ask(&review).await?.status.unwrap_or_default();
         let user = match status.authenticated {
-            Some(true) => status.user,
+            Some(true) => Some(status.user.unwrap_or_default()),
             _ => None,
         };
-        remember(&self.users, key, user.clone(), USER);
+        match &user {
+            Some(user) => {
+                remember(&self.users, key, user.clone(), USER);
+                remember(&self.known, key, (), KNOWN);
+            }
+            None => remember(&self.invalid, key, (), USER),
+        }
         Ok(user)
+    }
+
+    /// The remembered answer: the user, or none for an invalid token.
+    fn reviewed(&self, token: &Key) -> Option<Option<UserInfo>> {
+        let user = known(&self.users, token).map(Some);
+        user.or_else(|| known(&self.invalid, token).map(|()| None))
     }
 
     async fn is_allowed(&self, user: UserInfo, verb: String, path: &str) -> Result<bool, Refusal> {

@@ -15,12 +15,12 @@ use futures::{
 };
 use tokio::{sync::mpsc, task::spawn_blocking, time::timeout};
 
-use super::{PART, busy, drain, length, refuse};
+use super::{PART, PARTING, busy, drain, length, refuse};
 use crate::{
     metrics::Counter,
     webhook::{
         conversion::{Conversion, Review},
-        memory::{Cost, Memory},
+        memory::{Claim, Cost, Memory, Stop},
     },
 };
 
@@ -50,21 +50,24 @@ impl Exchange {
     /// the request.
     pub(super) async fn respond(self, request: Request) -> Result<Response, Response> {
         let body = request.into_body();
-        // The API server sends the length. A client without one may send an object of any size.
-        let announced = body.size_hint().upper().map_or(usize::MAX, length);
-        let parts = body.into_data_stream();
-        let memory = self.memory.clone();
-        let Some(taken) = memory.take(CONVERSION, announced).await else {
-            drain(parts, &memory).await;
+        let announced = body.size_hint().upper().map(length);
+        let mut parts = body.into_data_stream();
+        let taken = self.memory.claim(CONVERSION, announced);
+        if taken.turn().await.is_err() {
+            drop(taken);
+            drain(parts, PARTING).await;
             return Err(busy());
-        };
+        }
         let (sender, mut receiver) = mpsc::channel(1);
-        let slowest = memory.slowest;
+        let slowest = self.memory.slowest;
         // A client that does not read is not polled: only a separate task notices the timeout.
         tokio::spawn(async move {
-            let answered = timeout(slowest, self.convert(parts, &sender)).await;
+            let answered = timeout(slowest, self.convert(&mut parts, &taken, &sender)).await;
             drop(taken);
             if let Err(status) = answered.unwrap_or(Err(StatusCode::REQUEST_TIMEOUT)) {
+                if status == StatusCode::SERVICE_UNAVAILABLE {
+                    drain(parts, PARTING).await;
+                }
                 _ = sender.send(Err(status)).await;
             }
         });
@@ -72,8 +75,9 @@ impl Exchange {
         let body = match (first, second) {
             (Some(Ok(answer)), None) => answer.into(),
             (Some(Ok(first)), Some(second)) => body_of([Ok(first), second], receiver),
+            (Some(Err(StatusCode::SERVICE_UNAVAILABLE)), _) => return Err(busy()),
             (Some(Err(StatusCode::REQUEST_TIMEOUT)), _) => {
-                let text = format!("the review took longer than {slowest:?}");
+                let text = format!("the review is too slow, or took longer than {slowest:?}");
                 return Err(refuse((StatusCode::REQUEST_TIMEOUT, text)));
             }
             (refused, _) => {
@@ -88,13 +92,17 @@ impl Exchange {
     /// Converts the arriving objects, and sends the results.
     async fn convert(
         self,
-        mut parts: BodyDataStream,
+        parts: &mut BodyDataStream,
+        taken: &Claim,
         sender: &mpsc::Sender<Part>,
     ) -> Result<(), StatusCode> {
-        let gone = |_| StatusCode::BAD_REQUEST;
+        let early = |stop| match stop {
+            Stop::Full => StatusCode::SERVICE_UNAVAILABLE,
+            Stop::Slow(..) => StatusCode::REQUEST_TIMEOUT,
+            Stop::Broken(_) => StatusCode::BAD_REQUEST,
+        };
         let mut review = Review::new(self.memory.most(CONVERSION), self.memory.all());
-        while let Some(part) = parts.next().await {
-            let part = part.map_err(|_| StatusCode::BAD_REQUEST)?;
+        while let Some(part) = taken.read(parts).await.map_err(early)? {
             let length = review.pending() + part.len();
             let (conversions, panics) = (self.conversions.clone(), self.panics.clone());
             let read = move || {
@@ -109,20 +117,24 @@ impl Exchange {
                 spawn_blocking(read).await.expect("panics are caught").0?
             };
             if review.written() > PART {
-                send(sender, &review.take()).await.map_err(gone)?;
+                send(taken, sender, &review.take()).await.map_err(early)?;
             }
+            taken.keep(review.pending() + review.written());
         }
-        send(sender, &review.end()?).await.map_err(gone)
+        send(taken, sender, &review.end()?).await.map_err(early)
     }
 }
 
 /// Sends a text in parts. Each part is a copy: a slice would keep the whole text alive.
 pub(super) async fn send(
+    taken: &Claim,
     sender: &mpsc::Sender<Part>,
     text: &[u8],
-) -> Result<(), mpsc::error::SendError<Part>> {
+) -> Result<(), Stop> {
     for part in text.chunks(PART) {
-        sender.send(Ok(Bytes::copy_from_slice(part))).await?;
+        let sent = sender.send(Ok(Bytes::copy_from_slice(part)));
+        let sent = taken.write(sent, part.len()).await?;
+        sent.map_err(|error| Stop::Broken(error.to_string()))?;
     }
     Ok(())
 }

@@ -143,6 +143,22 @@ async fn only_reviews_that_are_posted_are_answered() {
     }
 }
 
+/// All connections at their worst fit a generated Deployment, beside the memory of requests.
+#[test]
+fn connections_fit_the_memory_limit() {
+    const MIB: usize = 1 << 20;
+    // An operator without objects, after its start.
+    let rest = 16 * MIB;
+    for http2 in [false, true] {
+        let connections = Limits::WEBHOOKS.worst(true, http2)
+            + Limits::METRICS.worst(true, http2)
+            + Limits::PROBES.worst(false, false);
+        let requests = usize::try_from(crate::webhook::memory::DEFAULT).unwrap();
+        let all = connections + requests + rest;
+        assert!(all < 128 * MIB, "{} KiB", all / 1024);
+    }
+}
+
 /// A request with this body.
 fn posted(body: Body) -> Request<Body> {
     let request = Request::builder().header(CONTENT_TYPE, "application/json");
@@ -173,7 +189,7 @@ async fn a_body_has_its_own_limit() {
         assert_eq!(status, expected, "{length} {announced}");
         assert!(answer.map_or(true, |body| body.text == text.as_bytes()));
     }
-    assert_eq!(memory.free(), 1024);
+    assert_eq!(memory.free(), 1 << 20);
 }
 
 /// The status, whether there is a `Retry-After`, and the text.
@@ -191,11 +207,11 @@ async fn a_body_waits_for_memory_and_is_refused_after_a_while() {
         most: usize::MAX,
         patience: Duration::from_millis(100),
     };
-    let memory = Memory::new(80 << 10);
-    let text = "a".repeat(3 << 10);
+    let memory = Memory::new(120 << 10);
+    let text = "a".repeat(5 << 10);
     let first = body(posted(text.clone().into()), cost, &memory).await;
     let Whole { text: _, taken } = first.ok().unwrap();
-    assert_eq!(memory.free(), 20);
+    assert_eq!(memory.free(), 20 << 10);
     let second = body(posted(text.clone().into()), cost, &memory).await;
     let expected = "other requests use all of `--webhook-memory`";
     let answer = refused(second.err().unwrap()).await;
@@ -208,43 +224,42 @@ async fn a_body_waits_for_memory_and_is_refused_after_a_while() {
     let (second, ()) = tokio::join!(body(posted(text.clone().into()), cost, &memory), later);
     assert_eq!(second.ok().unwrap().text, text.as_bytes());
 
-    let larger = body(posted("a".repeat(5 << 10).into()), cost, &memory).await;
+    let larger = body(posted("a".repeat(6 << 10).into()), cost, &memory).await;
     let (status, _, text) = refused(larger.err().unwrap()).await;
-    let expected = "expected at most 4096 bytes, the limit that follows from `--webhook-memory`";
+    let expected = "expected at most 5632 bytes, the limit that follows from `--webhook-memory`";
     assert_eq!((status, &*text), (413, expected));
 }
 
 #[tokio::test]
 async fn slow_clients_do_not_keep_memory() {
-    let mut memory = Memory::new(1 << 20);
-    memory.slowest = Duration::from_millis(100);
+    let mut memory = Memory::default();
+    (memory.first, memory.slowest) = (Duration::from_millis(100), Duration::from_millis(100));
     let never = futures::stream::pending::<Result<Bytes, Infallible>>();
-    let answer = body(posted(Body::from_stream(never)), SMALL, &memory).await;
+    let answer = body(posted(Body::from_stream(never)), ADMISSION, &memory).await;
     let answer = refused(answer.err().unwrap()).await;
-    assert_eq!(
-        answer,
-        (408, false, "the body took longer than 100ms".to_owned())
-    );
-    assert_eq!(memory.free(), 1024);
+    let expected = "the body is too slow: 0 bytes in 100ms".to_owned();
+    assert_eq!(answer, (408, false, expected));
+    let all = memory.free();
 
-    let all = || memory.take(ADMISSION, usize::MAX);
-    let answer = vec![b'a'; 1 << 20];
-    let unread = accept(answer.clone(), all().await.unwrap(), &memory);
-    assert_eq!(memory.free(), 0);
-    // Waits until the request is given up.
-    let taken = all().await.unwrap();
-    assert!(
-        to_bytes(unread.into_body(), usize::MAX)
+    let large = || "a".repeat(3 << 20);
+    let whole = async || {
+        body(posted(large().into()), ADMISSION, &memory)
             .await
+            .ok()
             .unwrap()
-            .len()
-            < 1 << 20
-    );
-    let read = accept(answer.clone(), taken, &memory);
-    assert_eq!(read.headers()[CONTENT_LENGTH], "1048576");
-    let body = to_bytes(read.into_body(), usize::MAX).await.unwrap();
-    assert_eq!(body, answer);
-    all().await.unwrap();
+    };
+    let Whole { text, taken } = whole().await;
+    let unread = accept(text, taken, &memory);
+    assert!(memory.free() < all / 2);
+    // Waits until the request is given up.
+    let Whole { text, taken } = whole().await;
+    let cut = to_bytes(unread.into_body(), usize::MAX).await.unwrap();
+    assert!(cut.len() < 3 << 20);
+    let read = accept(text, taken, &memory);
+    assert_eq!(read.headers()[CONTENT_LENGTH], "3145728");
+    let read = to_bytes(read.into_body(), usize::MAX).await.unwrap();
+    assert_eq!(read, large());
+    whole().await;
 }
 
 #[test]

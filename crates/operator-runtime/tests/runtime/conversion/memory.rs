@@ -314,10 +314,9 @@ async fn a_list_of_100_mib_is_converted() -> Result<()> {
     Ok(())
 }
 
-/// The API server retries after a second. After the timeout, its client gets an error that the webhook did
-/// not answer.
+/// A client that does not read its responses loses their memory to others.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_write_waits_for_memory() -> Result<()> {
+async fn an_unread_response_stops_no_write() -> Result<()> {
     let operator = Operator::start("1Mi").await?;
     let cluster = Cluster::start()?;
     cluster
@@ -351,35 +350,18 @@ async fn a_write_waits_for_memory() -> Result<()> {
     // Until the first call.
     sleep(Duration::from_secs(2)).await;
     create("before").await??;
-    for (held, expected) in [(6, None), (12, Some("context deadline exceeded"))] {
-        // A response that no client reads takes all of the memory.
+    let mut unread = Vec::new();
+    for number in 0..5 {
         let request = Request::post("/convert").header(CONTENT_TYPE, "application/json");
         let request = request.body(kube::client::Body::from(review(4_000, 10_000)))?;
-        // Dropping its runtime closes its connection.
-        let runtime = Runtime::new()?;
-        let config = operator.config.clone();
-        let send = async move { anyhow::Ok(Client::try_from(config)?.send(request).await?) };
-        let unread = runtime.spawn(send).await??;
-        ensure!(unread.status() == StatusCode::OK, "{}", unread.status());
+        let client = Client::try_from(operator.config.clone())?;
+        let response = client.send(request).await?;
+        ensure!(response.status() == StatusCode::OK, "{}", response.status());
+        unread.push(response);
         let begin = Instant::now();
-        let release = async {
-            sleep(Duration::from_secs(held)).await;
-            runtime.shutdown_background();
-            drop(unread);
-        };
-        let name = format!("w-{held}");
-        let (answer, ()) = tokio::join!(create(&name), release);
-        println!("held {held} s: {:?} {answer:?}", begin.elapsed());
-        match (answer?, expected) {
-            (Ok(_), None) => {}
-            (Err(kube::Error::Api(status)), Some(text)) => {
-                ensure!(
-                    status.code == 500 && status.message.contains(text),
-                    "{status:?}"
-                );
-            }
-            (answer, _) => anyhow::bail!("{answer:?}"),
-        }
+        create(&format!("w-{number}")).await??;
+        let took = begin.elapsed();
+        ensure!(took < Duration::from_secs(5), "{took:?}");
     }
     Ok(())
 }

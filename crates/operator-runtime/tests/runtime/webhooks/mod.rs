@@ -13,6 +13,7 @@ mod reviews;
 mod rollout;
 mod rotation;
 mod schema;
+mod siege;
 
 use std::{sync::LazyLock, thread, time::Duration};
 

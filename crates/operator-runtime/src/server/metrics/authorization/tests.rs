@@ -123,3 +123,50 @@ fn refusals_say_no_more_than_they_should() {
         assert_eq!(found.map(|value| value.to_str().unwrap()), challenge);
     }
 }
+
+/// Guesses do not become load for the API server, and a scraper does not queue behind them.
+#[tokio::test]
+async fn guessed_tokens_are_reviewed_a_few_at_a_time() {
+    let (authorizer, _) = authorizer();
+    let (running, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let slow = {
+        let (running, most, client) = (running.clone(), most.clone(), authorizer.client.clone());
+        service_fn(move |request: axum::http::Request<Body>| {
+            let (running, most, client) = (running.clone(), most.clone(), client.clone());
+            async move {
+                let now = running.fetch_add(1, Ordering::Relaxed) + 1;
+                most.fetch_max(now, Ordering::Relaxed);
+                tokio::time::sleep(Duration::from_millis(20)).await;
+                let response = client.send(request).await;
+                running.fetch_sub(1, Ordering::Relaxed);
+                response.map_err(BoxError::from)
+            }
+        })
+    };
+    let authorizer = Arc::new(Authorizer::new(Client::new(slow, "default")));
+    let read = |token: String| {
+        let authorizer = authorizer.clone();
+        async move {
+            authorizer
+                .authorize(Some(&token), &Method::GET, "/metrics")
+                .await
+        }
+    };
+    assert_eq!(read("reader".to_owned()).await, Ok(()));
+    let guesses: Vec<_> = (0..2 * 1024)
+        .map(|number| tokio::spawn(read(format!("guess-{number}"))))
+        .collect();
+    tokio::task::yield_now().await;
+    // Its next review, as after a minute.
+    *authorizer.users.lock() = Cache::default();
+    *authorizer.decisions.lock() = Cache::default();
+    let begin = Instant::now();
+    assert_eq!(read("reader".to_owned()).await, Ok(()));
+    assert!(
+        begin.elapsed() < Duration::from_secs(1),
+        "{:?}",
+        begin.elapsed()
+    );
+    assert!(most.load(Ordering::Relaxed) <= STRANGERS + 1);
+    guesses.iter().for_each(tokio::task::JoinHandle::abort);
+}
