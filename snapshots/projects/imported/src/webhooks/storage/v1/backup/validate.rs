@@ -23,8 +23,10 @@ async fn validate(
         Change::Create(new) => check(new, &mut errors),
         // Even an invalid object can be deleted: admit updates that remove its finalizers.
         Change::Update { new, .. } if new.metadata.deletion_timestamp.is_some() => {}
-        // Compare immutable fields here.
-        Change::Update { old: _, new } => check(new, &mut errors),
+        Change::Update { old, new } => {
+            check(new, &mut errors);
+            check_update(old, new, &mut errors);
+        }
         // Reached only if `webhook()` adds `.operations(&[…, Operation::Delete])`.
         Change::Delete(_) => {}
     }
@@ -35,4 +37,13 @@ async fn validate(
 fn check(_backup: &Backup, _errors: &mut FieldErrors) {
     // For example, once you use both parameters and drop their underscores:
     // errors.invalid("spec.size", backup.spec.size, "must be odd");
+}
+
+/// Checks the rules for changes, such as fields that may not change. A stored field that does not
+/// decode counts as unchanged, so that users can repair it.
+fn check_update(_old: &Backup, _new: &Backup, _errors: &mut FieldErrors) {
+    // For example, once you use the parameters and drop their underscores:
+    // if old.spec.size != new.spec.size {
+    //     errors.forbidden("spec.size", "may not change");
+    // }
 }
