@@ -386,7 +386,6 @@ mod tests {
             own: Own::default(),
             writer: Arc::new(Writer::new("a", "a", true)),
             runs: AtomicU64::default(),
-            writer: Arc::new(Writer::new("test", "a", true)),
             found: Vec::new(),
         };
         let stop = CancellationToken::new();
