@@ -16,7 +16,7 @@ help: ## Show this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: ## Scaffold an operator, run it against a local control plane, and wait until its object is Ready
+demo: ## Scaffold an operator, run it against a local control plane, and wait until it has reconciled an object
 	@$(CARGO) run --package demo
 
 .PHONY: recording

@@ -12,7 +12,7 @@ use std::{
 };
 
 use serde::Deserialize as _;
-use serde_json::Value;
+use serde_json::{Value, json};
 use session::{repository, tree};
 use tempfile::TempDir;
 
@@ -294,7 +294,7 @@ fn certificates_of_cert_manager() {
     let service = format!("{prefix}webhook-service.{namespace}.svc");
     assert_eq!(
         certificate["spec"]["dnsNames"],
-        serde_json::json!([service, format!("{service}.cluster.local")])
+        json!([service, format!("{service}.cluster.local"), "metrics"])
     );
     let ca = objects.one("Certificate", "webhook-ca");
     for (certificate, issuer) in [
@@ -390,6 +390,60 @@ fn prometheus_finds_the_metrics() {
     let port = &services[0]["spec"]["ports"][0];
     assert_eq!(port["name"], monitor["endpoints"][0]["port"]);
     assert_eq!(port["targetPort"], "metrics");
+    let secret = objects.one("Secret", "webhook-server-cert");
+    let ca = json!({ "secret": { "name": name(secret), "key": "ca.crt" } });
+    let tls = json!({ "serverName": "metrics", "ca": ca });
+    assert_eq!(monitor["endpoints"][0]["tlsConfig"], tls);
+}
+
+/// Before the first `make manifests`, every manifest is one, and kustomize says what to run.
+#[test]
+fn a_new_project_says_what_to_run_first() {
+    let directory = TempDir::new().unwrap();
+    for (path, bytes) in tree(&repository().join("snapshots/projects/webhooks")) {
+        if path.starts_with("config/") {
+            let text = String::from_utf8(bytes).unwrap();
+            // These two kinds of files are lists of kustomize's.
+            let is_manifest = !["replacements.yaml", "kustomizeconfig.yaml"]
+                .iter()
+                .any(|end| path.ends_with(end));
+            for object in parsed(&text).0.iter().filter(|_| is_manifest) {
+                let of = |key: &str| object[key].as_str().unwrap_or_default().to_owned();
+                assert!(!of("apiVersion").is_empty(), "{path}");
+                assert!(!of("kind").is_empty(), "{path}");
+            }
+            let file = directory.path().join(path);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, text).unwrap();
+        }
+    }
+    for part in ["config/crd", "config/default"] {
+        let mut kustomize = Command::new(kubectl());
+        kustomize
+            .args(["kustomize", part])
+            .current_dir(directory.path());
+        let output = kustomize.output().unwrap();
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success(), "{part}");
+        assert!(error.contains("run `make manifests` first"), "{error}");
+    }
+}
+
+/// The manager may use its own Lease and no other one. kustomize's prefix leaves that name alone.
+#[test]
+fn the_role_is_for_the_lease_of_the_manager() {
+    let recorded = tree(&repository().join("snapshots/projects/webhooks"));
+    let library = String::from_utf8_lossy(&recorded["src/lib.rs"]).into_owned();
+    let (_, name) = library.split_once("    name: \"").unwrap();
+    let (name, _) = name.split_once('"').unwrap();
+    let objects = built(project(SELF_MANAGED).path());
+    let rules = objects.one("Role", "leader-election-role")["rules"].as_array();
+    let [create, own] = &rules.unwrap()[..] else {
+        panic!("{rules:?}")
+    };
+    assert_eq!(create["verbs"], json!(["create"]));
+    assert_eq!(own["resourceNames"], json!([name]));
+    assert_eq!(own["verbs"], json!(["get", "update", "watch"]));
 }
 
 /// `make install` after `make deploy` leaves the conversion where it was.

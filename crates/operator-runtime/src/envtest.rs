@@ -34,7 +34,7 @@ pub use control_plane::{ControlPlane, Options, free_port};
 pub use foreign::crds_in;
 pub use operator::Operator;
 pub use serve::main;
-pub use wait::{eventually, wait_for};
+pub use wait::{eventually, reported, wait_for};
 
 use foreign::Needed;
 use install::BoundRole;

@@ -257,7 +257,9 @@ where
         self
     }
 
-    /// Selects objects in namespaces with these labels.
+    /// Selects objects in namespaces with these labels. Replaces the conditions that
+    /// [`exclude_namespaces`](Self::exclude_namespaces) and
+    /// [`require_namespace_label`](Self::require_namespace_label) added before.
     #[must_use]
     pub fn namespace_selector(mut self, selector: LabelSelector) -> Self {
         self.definition.declaration.namespace_selector = Some(selector);
@@ -267,16 +269,28 @@ where
     /// Excludes these namespaces, by the name label of every namespace. Exclude the operator's own
     /// namespace and those that a cluster needs to recover: an unreachable webhook must not block them.
     #[must_use]
-    pub fn exclude_namespaces(self, namespaces: &[&str]) -> Self {
+    pub fn exclude_namespaces(mut self, namespaces: &[&str]) -> Self {
         let requirement = LabelSelectorRequirement {
             key: "kubernetes.io/metadata.name".to_owned(),
             operator: "NotIn".to_owned(),
             values: Some(namespaces.iter().map(ToString::to_string).collect()),
         };
-        self.namespace_selector(LabelSelector {
-            match_expressions: Some(vec![requirement]),
-            match_labels: None,
-        })
+        let selector = self.definition.declaration.namespace_selector();
+        let expressions = selector.match_expressions.get_or_insert_default();
+        expressions.push(requirement);
+        self
+    }
+
+    /// Selects objects in namespaces with this label, among those that the selector selects so far. So a
+    /// webhook reaches the namespaces that opt in, and while it is unreachable, no other namespace is blocked.
+    ///
+    /// Whoever may change the labels of a namespace decides, so a rule for such people needs another webhook.
+    #[must_use]
+    pub fn require_namespace_label(mut self, label: &str, value: &str) -> Self {
+        let selector = self.definition.declaration.namespace_selector();
+        let labels = selector.match_labels.get_or_insert_default();
+        labels.insert(label.to_owned(), value.to_owned());
+        self
     }
 
     /// Selects objects with these labels, before or after the change. Users can evade the webhook by

@@ -124,7 +124,8 @@ impl Demo {
         step.done();
 
         kubectl("Applying", &format!("apply --server-side -f {SAMPLE}"))?;
-        let wait = format!("wait --for=condition=Ready --timeout=60s -f {SAMPLE}");
+        // A new controller reports that it does nothing yet.
+        let wait = format!("wait --for=condition=Ready=Unknown --timeout=60s -f {SAMPLE}");
         kubectl("Waiting", &wait).with_context(|| {
             let log = fs::read_to_string(&log).unwrap_or_default();
             format!("the operator's log ends with\n{}\n", tail(&log))

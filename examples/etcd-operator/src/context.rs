@@ -65,4 +65,9 @@ impl Context {
         });
         Ok(image.await?)
     }
+
+    /// The API of the type of `object`: for the objects in its namespace, or in the cluster.
+    pub fn api<K: operator_runtime::TypedObject>(&self, object: &K) -> kube::Api<K> {
+        operator_runtime::api_of(&self.client, object)
+    }
 }

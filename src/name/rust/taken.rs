@@ -65,11 +65,11 @@ pub const WEBHOOK_IMPORTS: &[&str] = &[
 /// disallows.
 #[rustfmt::skip]
 pub const LOCALS: &[&str] = &[
-    "again", "api", "baz", "change", "check", "clean_up", "client", "cluster", "conditions", "context",
+    "again", "api", "apply", "baz", "change", "check", "clean_up", "client", "cluster", "conditions", "context",
     "controller", "ctx", "default", "deleted", "denied", "ensure", "error", "errors", "event", "eventually",
     "expected", "fake", "finalizer", "foo", "from_value", "generation", "given", "json", "left", "list", "message",
-    "namespace", "new", "now", "object", "old", "own", "params", "quux", "ready", "reconcile", "request", "result",
-    "second", "spec", "status", "stored", "table", "time", "update", "validate", "version", "wait_for", "wanted",
+    "namespace", "new", "now", "object", "old", "own", "params", "quux", "ready", "reconcile", "reported", "request",
+    "result", "second", "spec", "status", "stored", "table", "time", "update", "validate", "version", "wait_for", "wanted",
     "wanted_status", "webhook", "writes",
 ];
 
@@ -77,6 +77,6 @@ pub const LOCALS: &[&str] = &[
 #[rustfmt::skip]
 pub const IMAGE_LOCALS: &[&str] = &[
     "after", "applier", "available", "before", "budget", "container", "count", "deployment", "deployments", "image",
-    "is_ready", "label", "labels", "metadata", "name", "pod", "reason", "reference", "reported", "rollout", "selector",
-    "service", "size", "transition", "wanted_budget", "wanted_deployment", "wanted_service",
+    "is_ready", "label", "labels", "metadata", "name", "pod", "probe", "quantities", "reason", "reference", "rollout",
+    "selector", "service", "size", "transition", "wanted_budget", "wanted_deployment", "wanted_service",
 ];

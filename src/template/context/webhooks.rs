@@ -67,6 +67,8 @@ fn webhook(view: WebhookView<'_>, library: &str) -> Vec<Subject> {
             "own": resource.api.is_some(),
             // Whether another project defines the type.
             "external": resource.external.is_some(),
+            // Whether only the namespaces with a label have the webhook: without it, nothing in a namespace could start.
+            "opt_in": resource.core && core().is_some_and(|core| core.namespaced),
             // Whether the type is known to be `Default` and `PartialEq`.
             "comparable": resource.external.is_none() && resource.source.is_none(),
             // The fields of a minimal object besides its metadata, if they are known.

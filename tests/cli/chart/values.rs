@@ -362,6 +362,27 @@ fn the_metrics() {
     });
     assert_eq!(services.len(), 1);
     assert_eq!(monitor["metadata"]["namespace"], "project-webhooks-system");
+
+    // Prometheus verifies the certificate by the operator's CA, where the operator has one.
+    let tls = |objects: &Objects| {
+        let monitor = objects.of("ServiceMonitor")[0];
+        monitor["spec"]["endpoints"][0]["tlsConfig"].clone()
+    };
+    let secret = objects.one("Secret", "webhook-server-cert")["metadata"]["name"].clone();
+    let ca = json!({ "secret": { "name": secret, "key": "ca.crt" } });
+    let verified = json!({ "serverName": "metrics", "ca": ca });
+    assert_eq!(tls(&objects), verified);
+    for value in [
+        "webhooks.certificate.existingSecret=\"mine\"",
+        "webhooks.enabled=false",
+    ] {
+        let objects = rendered("webhooks", &["metrics.serviceMonitor.enabled=true", value]);
+        assert_eq!(
+            tls(&objects),
+            json!({ "insecureSkipVerify": true }),
+            "{value}"
+        );
+    }
 }
 
 #[test]

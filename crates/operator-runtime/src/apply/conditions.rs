@@ -59,6 +59,19 @@ impl ReadyCondition {
         new(object, self.type_, is_ready == self.good, reason, message)
     }
 
+    /// The condition of a controller whose reconcile function is not written yet: `Unknown`, with the
+    /// reason `NotImplemented`.
+    ///
+    /// Generated controllers begin with it. So neither `kubectl wait` nor Argo CD or Flux takes an object
+    /// for ready for which nothing was done. A written reconcile function uses [`of`](Self::of).
+    pub fn not_implemented(self, object: &impl Resource) -> Condition {
+        let message = "the controller does nothing yet";
+        Condition {
+            status: "Unknown".to_owned(),
+            ..new(object, self.type_, false, "NotImplemented", message)
+        }
+    }
+
     /// The condition's status for an object that is ready, or is not.
     pub(crate) const fn status(self, is_ready: bool) -> &'static str {
         status(is_ready == self.good)
@@ -182,6 +195,22 @@ mod tests {
                 ..condition("Ready", status, 3, 0)
             };
             assert_eq!(new, expected);
+        }
+    }
+
+    #[test]
+    fn what_is_not_implemented_is_neither_ready_nor_unready() {
+        let resource = kube::api::ApiResource::erase::<k8s_openapi::api::core::v1::Pod>(&());
+        let mut object = DynamicObject::new("sample", &resource);
+        object.metadata.generation = Some(3);
+        for ready in [
+            ReadyCondition::default(),
+            ReadyCondition::negative("Degraded"),
+        ] {
+            let found = ready.not_implemented(&object);
+            assert_eq!((&*found.type_, &*found.status), (ready.type_(), "Unknown"));
+            assert_eq!(found.reason, "NotImplemented");
+            assert_eq!(found.observed_generation, Some(3));
         }
     }
 

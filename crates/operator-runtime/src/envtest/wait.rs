@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, ensure};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::Api;
 use serde::Serialize;
 use serde_json::Value;
@@ -37,6 +38,33 @@ where
             "{kind} `{name}` is not {condition}; its status: {status}"
         );
         Ok(())
+    })
+    .await
+}
+
+/// Waits until the operator has set `condition` of the object for its newest generation, to any status, and
+/// returns it.
+///
+/// # Errors
+/// After 30 s, with the object's current status.
+pub async fn reported<K>(
+    api: &Api<K>,
+    name: &str,
+    condition: impl Into<ReadyCondition>,
+) -> Result<Condition>
+where
+    K: TypedObject + Serialize,
+{
+    let condition = condition.into();
+    eventually(PATIENCE, async || {
+        let object = serde_json::to_value(api.get(name).await?)?;
+        let (kind, status, type_) = (K::kind(&()), &object["status"], condition.type_());
+        let found = current(&object, condition).with_context(|| {
+            format!(
+                "{kind} `{name}` has no condition `{type_}` of its generation; its status: {status}"
+            )
+        })?;
+        Ok(serde_json::from_value(found.clone())?)
     })
     .await
 }
@@ -80,14 +108,16 @@ pub async fn eventually<T>(
 }
 
 fn is_ready(object: &Value, condition: ReadyCondition) -> bool {
+    current(object, condition).is_some_and(|found| found["status"] == condition.status(true))
+}
+
+/// The condition of the object, if it is about its newest generation.
+fn current(object: &Value, condition: ReadyCondition) -> Option<&Value> {
     let generation = &object["metadata"]["generation"];
-    let conditions = object["status"]["conditions"].as_array();
-    let matches = |found: &Value| {
-        found["type"] == condition.type_()
-            && found["status"] == condition.status(true)
-            && found["observedGeneration"] == *generation
-    };
-    conditions.is_some_and(|conditions| conditions.iter().any(matches))
+    let mut conditions = object["status"]["conditions"].as_array()?.iter();
+    conditions.find(|found| {
+        found["type"] == condition.type_() && found["observedGeneration"] == *generation
+    })
 }
 
 #[cfg(test)]
@@ -124,6 +154,10 @@ mod tests {
         assert!(!is_ready(&object("True", 1), ready));
         assert!(!is_ready(&object("False", 2), ready));
         let none = json!({"metadata": {"generation": 2}});
+        assert!(current(&object("Unknown", 2), ready).is_some());
+        assert!(!is_ready(&object("Unknown", 2), ready));
+        assert_eq!(current(&object("Unknown", 1), ready), None);
+        assert_eq!(current(&none, ready), None);
         assert!(!is_ready(&none, ready));
 
         // A missing condition has no status.

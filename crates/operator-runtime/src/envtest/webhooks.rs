@@ -1,7 +1,10 @@
 //! The webhooks of an operator under test: their address, and the moment from which the API server calls
 //! them.
 
-use std::{convert::Infallible, fmt::Debug, future::pending, net::TcpListener, time::Duration};
+use std::{
+    collections::BTreeMap, convert::Infallible, fmt::Debug, future::pending, net::TcpListener,
+    time::Duration,
+};
 
 use anyhow::{Context as _, Result, bail};
 use k8s_openapi::{
@@ -11,16 +14,18 @@ use k8s_openapi::{
             MutatingWebhookConfiguration, ValidatingWebhookConfiguration, WebhookClientConfig,
         },
         coordination::v1::Lease,
+        core::v1::Namespace,
     },
     apiextensions_apiserver::pkg::apis::apiextensions::v1 as apiextensions,
     apimachinery::pkg::apis::meta::v1::LabelSelector,
 };
 use kube::{
     Api, Client, Resource,
-    api::{DeleteParams, ObjectMeta, PostParams},
+    api::{DeleteParams, ObjectMeta, Patch, PatchParams, PostParams},
     core::ClusterResourceScope,
 };
 use serde::de::DeserializeOwned;
+use serde_json::json;
 use tokio::time::{Instant, sleep};
 
 use super::{NAMESPACE, install::apply};
@@ -111,6 +116,8 @@ impl Site {
 /// The webhook configurations of one operator.
 pub(super) struct Configurations {
     names: [String; 2],
+    /// The labels of the namespaces whose objects the webhooks select.
+    labels: BTreeMap<String, String>,
     mutating: Option<MutatingWebhookConfiguration>,
     validating: Option<ValidatingWebhookConfiguration>,
 }
@@ -120,8 +127,13 @@ impl Configurations {
     pub(super) fn new<C>(operator: &str, webhooks: &Webhooks<C>, site: &Site) -> Self {
         let declarations = webhooks.declarations();
         let declared = |purpose| declarations.iter().any(|found| found.purpose == purpose);
+        let selectors = declarations.iter().flat_map(|it| &it.namespace_selector);
+        let labels = selectors.flat_map(|selector| selector.match_labels.clone());
+        let mut labels: BTreeMap<_, _> = labels.flatten().collect();
+        // The API server sets this one.
+        labels.remove("kubernetes.io/metadata.name");
         let with_probe = |purpose| {
-            let probe = probe(operator, purpose);
+            let probe = probe(operator, purpose, &labels);
             let declarations = declarations.iter().cloned();
             let probe = declared(purpose).then_some(probe);
             declarations.chain(probe).collect::<Vec<_>>()
@@ -136,6 +148,7 @@ impl Configurations {
             mutating: mutating(&names[0], &defaulting, client),
             validating: validating(&names[1], &denying, client),
             names,
+            labels,
         }
     }
 
@@ -162,6 +175,12 @@ impl Configurations {
     }
 
     async fn install(&self, client: Client) -> Result<()> {
+        if !self.labels.is_empty() {
+            let api = Api::<Namespace>::all(client.clone());
+            let patch = Patch::Merge(json!({ "metadata": { "labels": self.labels } }));
+            api.patch(NAMESPACE, &PatchParams::default(), &patch)
+                .await?;
+        }
         if let Some(configuration) = &self.mutating {
             apply(&Api::all(client.clone()), configuration).await?;
             effective(client.clone(), &self.names[0]).await?;
@@ -199,8 +218,9 @@ where
 }
 
 /// A webhook at a path that answers with 404. Its requests fail with its name as soon as the configuration is
-/// effective, which shows that all other webhooks of that configuration are effective, too.
-fn probe(operator: &str, purpose: Purpose) -> Declaration {
+/// effective, which shows that all other webhooks of that configuration are effective, too: in a namespace with
+/// these labels, if there are any.
+fn probe(operator: &str, purpose: Purpose, labels: &BTreeMap<String, String>) -> Declaration {
     let kind = match purpose {
         Purpose::Defaulting => "mutating",
         Purpose::Validating => "validating",
@@ -212,6 +232,10 @@ fn probe(operator: &str, purpose: Purpose) -> Declaration {
     let label = (PROBE.to_owned(), format!("{operator}-{kind}"));
     probe.object_selector = Some(LabelSelector {
         match_labels: Some([label].into()),
+        ..LabelSelector::default()
+    });
+    probe.namespace_selector = Some(LabelSelector {
+        match_labels: Some(labels.clone()),
         ..LabelSelector::default()
     });
     probe

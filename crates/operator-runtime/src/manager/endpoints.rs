@@ -1,6 +1,6 @@
 //! The servers of a manager, and their routes.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, sync::Arc};
 
 use axum::{
     Router,
@@ -14,7 +14,9 @@ use crate::{
     manager::Flags,
     metrics::Metrics,
     server::{
-        Address, metrics,
+        Address,
+        certificate::Current,
+        metrics,
         probes::{self, Readiness},
         serve::{Limits, Server},
     },
@@ -49,7 +51,8 @@ impl Endpoints {
         self.own.push((name.to_owned(), address, router));
     }
 
-    /// Binds every server and returns it with its routes. `client` also works in followers.
+    /// Binds every server and returns it with its routes. `client` also works in followers, and `served` is the
+    /// certificate of the webhooks.
     ///
     /// # Errors
     /// If an address or a certificate cannot be used.
@@ -59,6 +62,7 @@ impl Endpoints {
         readiness: Readiness,
         metrics: &Metrics,
         client: Client,
+        served: Option<Arc<Current>>,
     ) -> Result<Vec<(Server, Router)>, Error> {
         let mut servers = Vec::new();
         if let Some(Address(Some(address))) = self.probes {
@@ -66,7 +70,8 @@ impl Endpoints {
                 Server::bind("probes", address, None, false, Limits::PROBES, metrics).await?;
             servers.push((server, probes::router(liveness, readiness)));
         }
-        servers.extend(self.metrics.bind(metrics, self.http2, client).await?);
+        let bound = self.metrics.bind(metrics, self.http2, client, served);
+        servers.extend(bound.await?);
         for (name, address, router) in self.own.drain(..) {
             let server =
                 Server::bind(&name, address, None, self.http2, Limits::WEBHOOKS, metrics).await?;

@@ -14,7 +14,7 @@ use crate::{
     manager::stop,
     object::ScopedResource,
     runnable::{Ended, Group, Runnable},
-    server::serve::Server,
+    server::{certificate::Current, serve::Server},
 };
 
 impl Manager {
@@ -23,15 +23,18 @@ impl Manager {
     pub(crate) async fn run_until_stopped(mut self) -> Result<(), Error> {
         self.check_controllers()?;
         // Readiness must have all its checks before a probe is answered.
-        let listening = self.servers().await?;
-        let awaited = self.awaited();
         let asked = self.webhook_server().await?;
+        let served = asked.as_ref().and_then(|(server, _)| server.certificate());
+        let listening = self.servers(served).await?;
+        let awaited = self.awaited();
         let (leading, always) = self.work()?;
         let watching = self.watches(&awaited);
         let mut servers = Group::default();
         listening.into_iter().for_each(|work| servers.start(work));
         let mut webhooks = Group::default();
-        asked.into_iter().for_each(|work| webhooks.start(work));
+        asked
+            .into_iter()
+            .for_each(|work| webhooks.start(work.into()));
         let mut watches = Group::default();
         watching.into_iter().for_each(|work| watches.start(work));
         let mut followers = Group::default();
@@ -214,12 +217,12 @@ impl Manager {
     }
 
     /// The servers, which are bound already.
-    async fn servers(&mut self) -> Result<Vec<Runnable>, Error> {
+    async fn servers(&mut self, served: Option<Arc<Current>>) -> Result<Vec<Runnable>, Error> {
         let client = self.clusters.own.clients.unfenced.clone();
         let (liveness, readiness) = (self.liveness.clone(), self.readiness.clone());
         let servers = self
             .endpoints
-            .bind(liveness, readiness, &self.metrics, client);
+            .bind(liveness, readiness, &self.metrics, client, served);
         Ok(servers.await?.into_iter().map(Runnable::from).collect())
     }
 
@@ -232,7 +235,7 @@ impl Manager {
 
     /// The webhook server, which is bound already, if there are webhooks. It answers no request before the
     /// stores are filled.
-    async fn webhook_server(&mut self) -> Result<Option<Runnable>, Error> {
+    async fn webhook_server(&mut self) -> Result<Option<(Server, Router)>, Error> {
         let clients = &self.clusters.own.clients;
         let (http2, stores) = (self.endpoints.http2, self.clusters.read());
         let bound = self
@@ -241,7 +244,7 @@ impl Manager {
             .await?;
         Ok(bound.map(|(server, router, tasks)| {
             self.runnables.extend(tasks);
-            (server, router).into()
+            (server, router)
         }))
     }
 }

@@ -130,8 +130,14 @@ webhooks:
   matchPolicy: Exact
   name: sidecar.pod.v1.core.k8s.io
   namespaceSelector:
+    matchExpressions:
+    - key: kubernetes.io/metadata.name
+      operator: NotIn
+      values:
+      - kube-system
     matchLabels:
       a: \"on\"
+      c: \"on\"
   objectSelector:
     matchLabels:
       b: \"on\"
@@ -188,7 +194,10 @@ webhooks:
             .timeout(Duration::from_secs(3))
             .match_policy(MatchPolicy::Exact)
             .match_condition("not-me", "request.userInfo.username != 'me'")
+            .namespace_selector(selector("gone"))
             .namespace_selector(selector("a"))
+            .exclude_namespaces(&["kube-system"])
+            .require_namespace_label("c", "on")
             .object_selector(selector("b"))
             .side_effects(SideEffects::NoneOnDryRun)
             .reinvocation(ReinvocationPolicy::IfNeeded);

@@ -96,8 +96,13 @@ impl Certificate {
 
     /// A certificate that is [set](Current::set) from outside.
     pub(crate) fn set_by_others() -> Self {
+        Self::of(Arc::default())
+    }
+
+    /// The certificate of another server.
+    pub(crate) fn of(current: Arc<Current>) -> Self {
         Self {
-            current: Arc::default(),
+            current,
             source: None,
         }
     }

@@ -24,7 +24,7 @@ use crate::{
     metrics::Metrics,
     server::{
         Address,
-        certificate::{Certificate, Files},
+        certificate::{Certificate, Current, Files},
         serve::{Limits, Server},
     },
 };
@@ -40,12 +40,14 @@ impl Endpoint {
         Self(Some(flags))
     }
 
-    /// Binds the server and returns it with its routes; `None` if it is disabled.
+    /// Binds the server and returns it with its routes; `None` if it is disabled. `served` is the certificate of
+    /// the webhooks, which the metrics have, too, unless flags name another one.
     pub(crate) async fn bind(
         &self,
         metrics: &Metrics,
         http2: bool,
         client: Client,
+        served: Option<Arc<Current>>,
     ) -> Result<Option<(Server, Router)>, Error> {
         let Some(flags) = &self.0 else {
             return Ok(None);
@@ -53,7 +55,7 @@ impl Endpoint {
         let Address(Some(address)) = flags.metrics_bind_address else {
             return Ok(None);
         };
-        serve(metrics, address, flags, http2, client)
+        serve(metrics, address, flags, http2, client, served)
             .await
             .map(Some)
     }
@@ -66,21 +68,23 @@ async fn serve(
     flags: &MetricsFlags,
     http2: bool,
     client: Client,
+    served: Option<Arc<Current>>,
 ) -> Result<(Server, Router), Error> {
     const NAME: &str = "metrics";
     if !flags.metrics_secure {
         let server = Server::bind(NAME, address, None, http2, Limits::METRICS, metrics).await?;
         return Ok((server, router(metrics, None)));
     }
-    let certificate = match &flags.metrics_cert_path {
-        Some(directory) => {
+    let certificate = match (&flags.metrics_cert_path, served) {
+        (Some(directory), _) => {
             let files = Files {
                 certificate: directory.join(&flags.metrics_cert_name),
                 key: directory.join(&flags.metrics_cert_key),
             };
             Certificate::read(files, metrics).await?
         }
-        None => Certificate::self_signed()?,
+        (None, Some(served)) => Certificate::of(served),
+        (None, None) => Certificate::self_signed()?,
     };
     let current = certificate.current();
     metrics.certificate(NAME, move || current.not_after());

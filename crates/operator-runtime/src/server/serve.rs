@@ -22,7 +22,12 @@ use tokio::{net::TcpListener, time::timeout};
 use tokio_util::sync::CancellationToken;
 use tower::service_fn;
 
-use super::{certificate::Certificate, places::Places, stream::Acceptor, visit::Visit};
+use super::{
+    certificate::{Certificate, Current},
+    places::Places,
+    stream::Acceptor,
+    visit::Visit,
+};
 use crate::{
     crypto::provider,
     error::Error,
@@ -121,6 +126,11 @@ pub(crate) struct Server {
 }
 
 impl Server {
+    /// The certificate, if the server has one.
+    pub(crate) fn certificate(&self) -> Option<Arc<Current>> {
+        self.certificate.as_ref().map(Certificate::current)
+    }
+
     /// Binds `address`; with a certificate, for TLS. HTTP/2 is enabled only with `http2`.
     ///
     /// # Errors

@@ -72,6 +72,11 @@ impl Declaration {
         }
     }
 
+    /// The selector of namespaces, which begins with no condition.
+    pub(crate) fn namespace_selector(&mut self) -> &mut LabelSelector {
+        self.namespace_selector.get_or_insert_default()
+    }
+
     /// Sets the resource in requests to that of `P`.
     pub(crate) fn parent<P: Resource<DynamicType = ()>>(&mut self) {
         let (group, version) = (P::group(&()), P::version(&()));

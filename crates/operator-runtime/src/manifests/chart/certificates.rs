@@ -43,6 +43,12 @@ impl Certificates {
         certificates
     }
 
+    /// Whether a client verifies the certificate by this TLS configuration of a ServiceMonitor.
+    pub fn is_verified(&self, tls: &Value) -> bool {
+        let secret = tls["ca"]["secret"]["name"].as_str();
+        secret.is_some() && [self.managed.as_deref(), self.mounted.as_deref()].contains(&secret)
+    }
+
     /// Whether the object is the Certificate whose Secret the manager mounts.
     pub fn is_mounted(&self, object: &Value) -> bool {
         let secret = object["spec"]["secretName"].as_str();

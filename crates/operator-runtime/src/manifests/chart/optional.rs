@@ -61,7 +61,17 @@ pub fn placed(objects: Vec<Value>, included: &[Value], names: &Names) -> Vec<Val
         object["metadata"]["labels"] = all.into();
         prefixed(&mut object["metadata"]["name"]);
         inside(object.pointer_mut("/metadata/namespace"));
-        // The references of a role binding; other kinds in these parts have none.
+        // The references of a ServiceMonitor and of a role binding; other kinds in these parts have none.
+        let endpoints = object.pointer_mut("/spec/endpoints");
+        for endpoint in endpoints
+            .and_then(Value::as_array_mut)
+            .into_iter()
+            .flatten()
+        {
+            if let Some(name) = endpoint.pointer_mut("/tlsConfig/ca/secret/name") {
+                prefixed(name);
+            }
+        }
         if let Some(name) = object.pointer_mut("/roleRef/name") {
             prefixed(name);
         }

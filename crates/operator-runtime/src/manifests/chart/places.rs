@@ -16,7 +16,7 @@ const MONITOR: &str = ".Values.metrics.serviceMonitor.enabled";
 const POLICY: &str = ".Values.networkPolicy.enabled";
 
 /// Where the certificate is the one that the project makes.
-const CERTIFIED: &str =
+pub const CERTIFIED: &str =
     "and .Values.webhooks.enabled (not .Values.webhooks.certificate.existingSecret)";
 
 impl Manager {

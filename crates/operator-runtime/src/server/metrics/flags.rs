@@ -18,7 +18,8 @@ pub struct MetricsFlags {
           default_value_t = true, default_missing_value = "true")]
     pub metrics_secure: bool,
 
-    /// Directory of the metrics endpoint's certificate [default: a self-signed certificate]
+    /// Directory of the metrics endpoint's certificate [default: that of the webhooks, else a
+    /// self-signed certificate]
     #[arg(long, value_name = "DIRECTORY")]
     pub metrics_cert_path: Option<PathBuf>,
 

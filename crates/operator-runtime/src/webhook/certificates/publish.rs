@@ -45,10 +45,12 @@ pub(crate) struct Service {
 }
 
 impl Service {
-    /// The hosts of the certificate. The API server verifies the first.
+    /// The hosts of the certificate. The API server verifies the first, and clients of the metrics the last,
+    /// which does not depend on names in the cluster.
     pub(super) fn hosts(&self) -> Vec<String> {
         let host = format!("{}.{}.svc", self.name, self.namespace);
-        vec![host.clone(), format!("{host}.cluster.local")]
+        let in_cluster = format!("{host}.cluster.local");
+        vec![host, in_cluster, "metrics".to_owned()]
     }
 }
 

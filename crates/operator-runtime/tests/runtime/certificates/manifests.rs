@@ -14,6 +14,8 @@ const PROJECT: &str = concat!(
     "/../../snapshots/projects/webhooks/config"
 );
 const CONVERTED: &str = "memcacheds.cache.example.com";
+/// The name of its operator.
+const OPERATOR: &str = "project-webhooks.example.com";
 
 /// The manifests that the operator needs for its certificates.
 const FILES: [&str; 5] = [
@@ -36,7 +38,10 @@ pub fn render(cluster: &Cluster, namespace: &str, port: u16) -> Result<String> {
     for file in FILES {
         let text = fs::read_to_string(Path::new(PROJECT).join(file))?;
         let name = file.replace('/', "-");
-        fs::write(directory.join(&name), text.replace(CONVERTED, CRD))?;
+        let text = text
+            .replace(CONVERTED, CRD)
+            .replace(OPERATOR, "certificates.example.com");
+        fs::write(directory.join(&name), text)?;
         kustomization += &match name.ends_with("kustomizeconfig.yaml") {
             true => format!("configurations:\n- {name}\n"),
             false => format!("- {name}\n"),

@@ -25,7 +25,7 @@ pub const LEASE: &str = "leadership.example.com";
 /// The Role of generated projects.
 const ROLE: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
-    "/../../templates/project/config/rbac/leader_election_role.yaml"
+    "/../../templates/project/config/rbac/leader_election_role.yaml.tera"
 );
 
 /// Lets every ServiceAccount do what the operator does.
@@ -76,7 +76,7 @@ pub async fn replicas(
 /// Lets only these users take part in the election of the namespace.
 pub async fn allow_election(client: &Client, namespace: &str, users: &[String]) -> Result<()> {
     // The file's binding is for the operator's ServiceAccount.
-    let text = fs::read_to_string(ROLE)?;
+    let text = fs::read_to_string(ROLE)?.replace("{= project.operator =}", LEASE);
     let role = text.split("\n---\n").next().context("no Role")?;
     let mut role: Value = serde_saphyr::from_str(role)?;
     role["metadata"]["namespace"] = json!(namespace);

@@ -7,11 +7,12 @@ use std::{
 };
 
 use k8s_openapi::api::{apps::v1 as apps, core::v1 as core, policy::v1 as policy};
+use k8s_openapi::apimachinery::pkg::api::resource;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{self as meta, Condition, ObjectMeta, Time};
 use k8s_openapi::apimachinery::pkg::util::intstr;
 use k8s_openapi::jiff::Timestamp;
 use kube::runtime::events;
-use kube::{Api, Resource, ResourceExt};
+use kube::{Resource, ResourceExt};
 use operator_runtime::{Action, Controller, ReadyCondition, ReconcileError, conditions, status};
 
 use crate::Context;
@@ -49,6 +50,10 @@ const PORT: i32 = 8080;
 
 /// The user ID that the container runs as.
 const USER: i64 = 1001;
+
+/// What a container requests, and the memory that it may use. Set both to what the image needs.
+const REQUESTS: [(&str, &str); 2] = [("cpu", "10m"), ("memory", "64Mi")];
+const LIMITS: [(&str, &str); 1] = [("memory", "256Mi")];
 
 /// Declares the types that this controller uses. `make manifests` derives its permissions from here.
 pub fn controller() -> Controller<Busybox, Context> {
@@ -90,13 +95,13 @@ async fn reconcile(busybox: Arc<Busybox>, context: Arc<Context>) -> Result<Actio
     applier.owned(&*busybox, service).await?;
 
     // The store may still hold the older Deployment, whose status describes the old spec.
-    let namespace = busybox.namespace().unwrap_or_default();
+    let namespace = busybox.metadata.namespace.as_deref();
     let name = busybox.name_any();
-    let deployment = context.deployments.get(Some(&namespace), &name);
+    let deployment = context.deployments.get(namespace, &name);
     let status = deployment.as_ref().and_then(|it| it.status.as_ref());
     let status = status.filter(|it| it.observed_generation >= applied.generation);
     let wanted = wanted_status(&busybox, status, Timestamp::now());
-    let api = Api::namespaced(context.client.clone(), &namespace);
+    let api = context.api(&*busybox);
     status::patch(&api, &*busybox, &wanted).await?;
     if let Some(event) = transition(&busybox, &wanted) {
         let reference = busybox.object_ref(&());
@@ -133,7 +138,8 @@ fn metadata(busybox: &Busybox) -> ObjectMeta {
     }
 }
 
-/// The Deployment that `busybox` should have. Its Pods meet the Pod Security Standard "restricted".
+/// The Deployment that `busybox` should have. Its Pods meet the Pod Security Standard "restricted", have
+/// no token for the API server, and write only to `/tmp`: an image that needs more needs more volumes.
 fn wanted_deployment(busybox: &Busybox) -> apps::Deployment {
     let container = core::Container {
         name: "main".to_owned(),
@@ -144,8 +150,27 @@ fn wanted_deployment(busybox: &Busybox) -> apps::Deployment {
             container_port: PORT,
             ..core::ContainerPort::default()
         }]),
+        // Up to 5 minutes for the start. A better test than a connection is one that the image answers.
+        startup_probe: Some(core::Probe {
+            failure_threshold: Some(60),
+            period_seconds: Some(5),
+            ..probe()
+        }),
+        liveness_probe: Some(probe()),
+        readiness_probe: Some(probe()),
+        resources: Some(core::ResourceRequirements {
+            requests: Some(quantities(&REQUESTS)),
+            limits: Some(quantities(&LIMITS)),
+            ..core::ResourceRequirements::default()
+        }),
+        volume_mounts: Some(vec![core::VolumeMount {
+            name: "tmp".to_owned(),
+            mount_path: "/tmp".to_owned(),
+            ..core::VolumeMount::default()
+        }]),
         security_context: Some(core::SecurityContext {
             allow_privilege_escalation: Some(false),
+            read_only_root_filesystem: Some(true),
             capabilities: Some(core::Capabilities {
                 drop: Some(vec!["ALL".to_owned()]),
                 ..core::Capabilities::default()
@@ -156,6 +181,12 @@ fn wanted_deployment(busybox: &Busybox) -> apps::Deployment {
     };
     let pod = core::PodSpec {
         containers: vec![container],
+        automount_service_account_token: Some(false),
+        volumes: Some(vec![core::Volume {
+            name: "tmp".to_owned(),
+            empty_dir: Some(core::EmptyDirVolumeSource::default()),
+            ..core::Volume::default()
+        }]),
         security_context: Some(core::PodSecurityContext {
             run_as_non_root: Some(true),
             run_as_user: Some(USER),
@@ -182,6 +213,23 @@ fn wanted_deployment(busybox: &Busybox) -> apps::Deployment {
             ..apps::DeploymentSpec::default()
         },
         status: None,
+    }
+}
+
+fn quantities(of: &[(&str, &str)]) -> BTreeMap<String, resource::Quantity> {
+    of.iter()
+        .map(|(name, value)| (name.to_string(), resource::Quantity(value.to_string())))
+        .collect()
+}
+
+/// Whether the container accepts connections.
+fn probe() -> core::Probe {
+    core::Probe {
+        tcp_socket: Some(core::TCPSocketAction {
+            port: intstr::IntOrString::String("main".to_owned()),
+            ..core::TCPSocketAction::default()
+        }),
+        ..core::Probe::default()
     }
 }
 

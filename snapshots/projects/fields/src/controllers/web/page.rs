@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use k8s_openapi::jiff::Timestamp;
-use kube::{Api, ResourceExt};
 use operator_runtime::{Action, Controller, ReadyCondition, ReconcileError, conditions, status};
 
 use crate::Context;
@@ -46,9 +45,8 @@ async fn reconcile(page: Arc<Page>, context: Arc<Context>) -> Result<Action, Err
     if page.metadata.deletion_timestamp.is_some() {
         return Ok(Action::await_change());
     }
-    let namespace = page.namespace().unwrap_or_default();
-    let api = Api::namespaced(context.client.clone(), &namespace);
     // Here, apply the objects that `page.spec` asks for, before the status reports them.
+    let api = context.api(&*page);
     let wanted = wanted_status(&page, Timestamp::now());
     status::patch(&api, &*page, &wanted).await?;
     tracing::debug!("reconciled");
@@ -58,10 +56,10 @@ async fn reconcile(page: Arc<Page>, context: Arc<Context>) -> Result<Action, Err
 /// The status that `page` should have.
 fn wanted_status(page: &Page, now: Timestamp) -> PageStatus {
     let mut status = page.status.clone().unwrap_or_default();
-    let message = "the cluster matches the spec";
+    // When `reconcile` does its work, report the result: `READY.of(…)`.
     let ready = Condition {
         last_transition_time: Time(now),
-        ..READY.of(page, true, "Reconciled", message)
+        ..READY.not_implemented(page)
     };
     conditions::set(&mut status.conditions, ready);
     status.observed_generation = page.metadata.generation;
@@ -85,7 +83,7 @@ mod tests {
             assert_eq!(status.conditions.len(), 1);
             let ready = &status.conditions[0];
             assert_eq!(ready.observed_generation, Some(generation));
-            // It became ready once, and stayed ready.
+            // The condition has the same status each time.
             assert_eq!(ready.last_transition_time, Time(time(10)));
             page.status = Some(status);
         }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use anyhow::ensure;
+use anyhow::Context as _;
 use k8s_openapi::api::{apps::v1 as apps, core::v1 as core, policy::v1 as policy};
 use kube::api::{Patch, PatchParams, PostParams};
 use operator_runtime::envtest::{eventually, wait_for};
@@ -32,11 +32,18 @@ async fn becomes_ready() -> anyhow::Result<()> {
     assert!(refused.contains("must be a DNS label"), "{refused}");
 
     let deployments = cluster.api::<apps::Deployment>()?;
-    eventually(Duration::from_secs(30), async || {
-        ensure!(deployments.get_opt(NAME).await?.is_some(), "no Deployment");
-        Ok(())
+    let deployment = eventually(Duration::from_secs(30), async || {
+        let deployment = deployments.get_opt(NAME).await?;
+        deployment.context("no Deployment")
     })
     .await?;
+    let pod = deployment.spec.and_then(|it| it.template.spec);
+    let pod = pod.context("no Pod template")?;
+    assert_eq!(pod.automount_service_account_token, Some(false));
+    let container = &pod.containers[0];
+    let resources = container.resources.clone().unwrap_or_default();
+    assert!(resources.requests.is_some() && resources.limits.is_some());
+    assert!(container.readiness_probe.is_some() && container.liveness_probe.is_some());
     let status = json!({ "status": {
         "observedGeneration": 1, "replicas": 1, "updatedReplicas": 1, "readyReplicas": 1, "availableReplicas": 1,
     }});

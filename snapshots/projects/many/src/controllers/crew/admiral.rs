@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use k8s_openapi::jiff::Timestamp;
-use kube::Api;
 use operator_runtime::{Action, Controller, ReadyCondition, ReconcileError, conditions, status};
 
 use crate::Context;
@@ -46,8 +45,8 @@ async fn reconcile(admiral: Arc<Admiral>, context: Arc<Context>) -> Result<Actio
     if admiral.metadata.deletion_timestamp.is_some() {
         return Ok(Action::await_change());
     }
-    let api = Api::all(context.client.clone());
     // Here, apply the objects that `admiral.spec` asks for, before the status reports them.
+    let api = context.api(&*admiral);
     let wanted = wanted_status(&admiral, Timestamp::now());
     status::patch(&api, &*admiral, &wanted).await?;
     tracing::debug!("reconciled");
@@ -57,10 +56,10 @@ async fn reconcile(admiral: Arc<Admiral>, context: Arc<Context>) -> Result<Actio
 /// The status that `admiral` should have.
 fn wanted_status(admiral: &Admiral, now: Timestamp) -> AdmiralStatus {
     let mut status = admiral.status.clone().unwrap_or_default();
-    let message = "the cluster matches the spec";
+    // When `reconcile` does its work, report the result: `READY.of(…)`.
     let ready = Condition {
         last_transition_time: Time(now),
-        ..READY.of(admiral, true, "Reconciled", message)
+        ..READY.not_implemented(admiral)
     };
     conditions::set(&mut status.conditions, ready);
     status.observed_generation = admiral.metadata.generation;
@@ -84,7 +83,7 @@ mod tests {
             assert_eq!(status.conditions.len(), 1);
             let ready = &status.conditions[0];
             assert_eq!(ready.observed_generation, Some(generation));
-            // It became ready once, and stayed ready.
+            // The condition has the same status each time.
             assert_eq!(ready.last_transition_time, Time(time(10)));
             admiral.status = Some(status);
         }

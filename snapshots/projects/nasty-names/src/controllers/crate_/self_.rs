@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use k8s_openapi::jiff::Timestamp;
-use kube::{Api, ResourceExt};
 use operator_runtime::{Action, Controller, ReadyCondition, ReconcileError, conditions, status};
 
 use crate::Context;
@@ -46,9 +45,8 @@ async fn reconcile(object: Arc<SelfResource>, context: Arc<Context>) -> Result<A
     if object.metadata.deletion_timestamp.is_some() {
         return Ok(Action::await_change());
     }
-    let namespace = object.namespace().unwrap_or_default();
-    let api = Api::namespaced(context.client.clone(), &namespace);
     // Here, apply the objects that `object.spec` asks for, before the status reports them.
+    let api = context.api(&*object);
     let wanted = wanted_status(&object, Timestamp::now());
     status::patch(&api, &*object, &wanted).await?;
     tracing::debug!("reconciled");
@@ -58,10 +56,10 @@ async fn reconcile(object: Arc<SelfResource>, context: Arc<Context>) -> Result<A
 /// The status that `object` should have.
 fn wanted_status(object: &SelfResource, now: Timestamp) -> SelfResourceStatus {
     let mut status = object.status.clone().unwrap_or_default();
-    let message = "the cluster matches the spec";
+    // When `reconcile` does its work, report the result: `READY.of(…)`.
     let ready = Condition {
         last_transition_time: Time(now),
-        ..READY.of(object, true, "Reconciled", message)
+        ..READY.not_implemented(object)
     };
     conditions::set(&mut status.conditions, ready);
     status.observed_generation = object.metadata.generation;
@@ -85,7 +83,7 @@ mod tests {
             assert_eq!(status.conditions.len(), 1);
             let ready = &status.conditions[0];
             assert_eq!(ready.observed_generation, Some(generation));
-            // It became ready once, and stayed ready.
+            // The condition has the same status each time.
             assert_eq!(ready.last_transition_time, Time(time(10)));
             object.status = Some(status);
         }

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use k8s_openapi::jiff::Timestamp;
-use kube::{Api, ResourceExt};
 use operator_runtime::{Action, Controller, ReadyCondition, ReconcileError, conditions, status};
 
 use crate::Context;
@@ -49,9 +48,8 @@ async fn reconcile(
     if condition.metadata.deletion_timestamp.is_some() {
         return Ok(Action::await_change());
     }
-    let namespace = condition.namespace().unwrap_or_default();
-    let api = Api::namespaced(context.client.clone(), &namespace);
     // Here, apply the objects that `condition.spec` asks for, before the status reports them.
+    let api = context.api(&*condition);
     let wanted = wanted_status(&condition, Timestamp::now());
     status::patch(&api, &*condition, &wanted).await?;
     tracing::debug!("reconciled");
@@ -61,10 +59,10 @@ async fn reconcile(
 /// The status that `condition` should have.
 fn wanted_status(condition: &ConditionResource, now: Timestamp) -> ConditionResourceStatus {
     let mut status = condition.status.clone().unwrap_or_default();
-    let message = "the cluster matches the spec";
+    // When `reconcile` does its work, report the result: `READY.of(…)`.
     let ready = Condition {
         last_transition_time: Time(now),
-        ..READY.of(condition, true, "Reconciled", message)
+        ..READY.not_implemented(condition)
     };
     conditions::set(&mut status.conditions, ready);
     status.observed_generation = condition.metadata.generation;
@@ -88,7 +86,7 @@ mod tests {
             assert_eq!(status.conditions.len(), 1);
             let ready = &status.conditions[0];
             assert_eq!(ready.observed_generation, Some(generation));
-            // It became ready once, and stayed ready.
+            // The condition has the same status each time.
             assert_eq!(ready.last_transition_time, Time(time(10)));
             condition.status = Some(status);
         }

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use k8s_openapi::jiff::Timestamp;
-use kube::{Api, ResourceExt};
 use operator_runtime::{Action, Controller, ReadyCondition, ReconcileError, conditions, status};
 
 use crate::Context;
@@ -46,9 +45,8 @@ async fn reconcile(option: Arc<OptionResource>, context: Arc<Context>) -> Result
     if option.metadata.deletion_timestamp.is_some() {
         return Ok(Action::await_change());
     }
-    let namespace = option.namespace().unwrap_or_default();
-    let api = Api::namespaced(context.client.clone(), &namespace);
     // Here, apply the objects that `option.spec` asks for, before the status reports them.
+    let api = context.api(&*option);
     let wanted = wanted_status(&option, Timestamp::now());
     status::patch(&api, &*option, &wanted).await?;
     tracing::debug!("reconciled");
@@ -58,10 +56,10 @@ async fn reconcile(option: Arc<OptionResource>, context: Arc<Context>) -> Result
 /// The status that `option` should have.
 fn wanted_status(option: &OptionResource, now: Timestamp) -> OptionResourceStatus {
     let mut status = option.status.clone().unwrap_or_default();
-    let message = "the cluster matches the spec";
+    // When `reconcile` does its work, report the result: `READY.of(…)`.
     let ready = Condition {
         last_transition_time: Time(now),
-        ..READY.of(option, true, "Reconciled", message)
+        ..READY.not_implemented(option)
     };
     conditions::set(&mut status.conditions, ready);
     status.observed_generation = option.metadata.generation;
@@ -85,7 +83,7 @@ mod tests {
             assert_eq!(status.conditions.len(), 1);
             let ready = &status.conditions[0];
             assert_eq!(ready.observed_generation, Some(generation));
-            // It became ready once, and stayed ready.
+            // The condition has the same status each time.
             assert_eq!(ready.last_transition_time, Time(time(10)));
             option.status = Some(status);
         }

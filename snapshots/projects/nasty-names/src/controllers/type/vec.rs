@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use k8s_openapi::jiff::Timestamp;
-use kube::{Api, ResourceExt};
 use operator_runtime::{Action, Controller, ReadyCondition, ReconcileError, conditions, status};
 
 use crate::Context;
@@ -46,9 +45,8 @@ async fn reconcile(vec: Arc<VecResource>, context: Arc<Context>) -> Result<Actio
     if vec.metadata.deletion_timestamp.is_some() {
         return Ok(Action::await_change());
     }
-    let namespace = vec.namespace().unwrap_or_default();
-    let api = Api::namespaced(context.client.clone(), &namespace);
     // Here, apply the objects that `vec.spec` asks for, before the status reports them.
+    let api = context.api(&*vec);
     let wanted = wanted_status(&vec, Timestamp::now());
     status::patch(&api, &*vec, &wanted).await?;
     tracing::debug!("reconciled");
@@ -58,10 +56,10 @@ async fn reconcile(vec: Arc<VecResource>, context: Arc<Context>) -> Result<Actio
 /// The status that `vec` should have.
 fn wanted_status(vec: &VecResource, now: Timestamp) -> VecResourceStatus {
     let mut status = vec.status.clone().unwrap_or_default();
-    let message = "the cluster matches the spec";
+    // When `reconcile` does its work, report the result: `READY.of(…)`.
     let ready = Condition {
         last_transition_time: Time(now),
-        ..READY.of(vec, true, "Reconciled", message)
+        ..READY.not_implemented(vec)
     };
     conditions::set(&mut status.conditions, ready);
     status.observed_generation = vec.metadata.generation;
@@ -85,7 +83,7 @@ mod tests {
             assert_eq!(status.conditions.len(), 1);
             let ready = &status.conditions[0];
             assert_eq!(ready.observed_generation, Some(generation));
-            // It became ready once, and stayed ready.
+            // The condition has the same status each time.
             assert_eq!(ready.last_transition_time, Time(time(10)));
             vec.status = Some(status);
         }

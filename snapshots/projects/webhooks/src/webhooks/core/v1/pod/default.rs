@@ -5,12 +5,18 @@ use operator_runtime::webhook::{Denied, Request, Webhook};
 
 use crate::Context;
 
+/// The label of the namespaces with this webhook: `kubectl label namespace NAME LABEL=enabled`.
+const LABEL: &str = "project-webhooks.example.com/webhooks";
+
 /// Declares this webhook, which the API server calls before it stores a new or changed object.
 /// `make manifests` derives its configuration from this function.
-/// The namespaces of the control plane and of this operator are exempt, so both can always start.
+/// Only in namespaces that opt in: a failure of this operator blocks no others. The namespaces of the
+/// control plane and of this operator are always exempt, so both can always start.
 pub fn webhook() -> Webhook<Pod, Context> {
     let own = "project-webhooks-system";
-    Webhook::defaulting(default).exclude_namespaces(&["kube-system", own])
+    Webhook::defaulting(default)
+        .require_namespace_label(LABEL, "enabled")
+        .exclude_namespaces(&["kube-system", own])
 }
 
 /// Sets defaults for omitted fields. It may be called twice, so it must be idempotent.

@@ -1,0 +1,135 @@
+//! The make targets of generated projects that call a registry or a cluster, with scripts in place of their programs.
+
+use crate::session::{repository, tree};
+
+use std::{env, fs, os::unix::fs::PermissionsExt as _, path::Path, process::Command};
+
+use tempfile::TempDir;
+
+/// A recorded project, and the directory `bin` of scripts that make finds before the programs.
+fn project(name: &str, scripts: &[(&str, &str)]) -> TempDir {
+    let directory = TempDir::new().unwrap();
+    for (path, bytes) in tree(&repository().join("snapshots/projects").join(name)) {
+        let file = directory.path().join(path);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, bytes).unwrap();
+    }
+    let bin = directory.path().join("bin");
+    fs::create_dir_all(&bin).unwrap();
+    for (name, text) in scripts {
+        let script = bin.join(name);
+        fs::write(&script, format!("#!/bin/sh\n{text}")).unwrap();
+        fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    directory
+}
+
+/// Whether a target succeeds, and what it prints.
+fn make(directory: &Path, arguments: &[&str]) -> (bool, String) {
+    let path = env::var("PATH").unwrap();
+    let output = Command::new("make")
+        .arg("--silent")
+        .args(arguments)
+        .env(
+            "PATH",
+            format!("{}:{path}", directory.join("bin").display()),
+        )
+        .current_dir(directory)
+        .output()
+        .unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    (
+        output.status.success(),
+        String::from_utf8_lossy(&text).into_owned(),
+    )
+}
+
+/// The registry's digest is the number of its answers so far.
+const DOCKER: &str = "\
+[ \"$1 $2 $3\" = 'buildx imagetools inspect' ] || exit 1
+[ ! -e bin/down ] || { echo 'no such host' >&2; exit 1; }
+for image; do :; done
+echo \"$image\" >>bin/asked
+echo \"sha256:$(printf %064d \"$(wc -l <bin/asked)\")\"
+";
+
+#[test]
+fn base_images_are_pinned_by_the_digests_of_the_registry() {
+    let directory = project("webhooks", &[("docker", DOCKER)]);
+    let read = |name: &str| fs::read_to_string(directory.path().join(name)).unwrap();
+    let digest = |number: usize| format!("@sha256:{number:064}");
+    let files = ["Dockerfile", "catalog.Dockerfile"];
+    let before = files.map(read);
+    for first in [1, 4] {
+        let (is_done, text) = make(directory.path(), &["pin-images"]);
+        assert!(is_done, "{text}");
+        let [image, catalog] = files.map(read);
+        for number in first..first + 2 {
+            assert_eq!(image.matches(&digest(number)).count(), 1, "{image}");
+        }
+        assert_eq!(catalog.matches(&digest(first + 2)).count(), 1, "{catalog}");
+        let unpinned = |text: String| {
+            (first..first + 3).fold(text, |text, number| text.replace(&digest(number), ""))
+        };
+        assert_eq!([image, catalog].map(unpinned), before);
+    }
+    // Every base image, by its tag alone.
+    let asked = read("bin/asked");
+    let asked: Vec<_> = asked.lines().collect();
+    assert_eq!(asked[..3], asked[3..]);
+    assert!(asked[0].starts_with("rust:1."), "{asked:?}");
+    assert!(asked[1].starts_with("gcr.io/distroless/"), "{asked:?}");
+    assert!(
+        asked[2].starts_with("quay.io/operator-framework/opm:"),
+        "{asked:?}"
+    );
+
+    let pinned = files.map(read);
+    fs::write(directory.path().join("bin/down"), "").unwrap();
+    let (is_done, text) = make(directory.path(), &["pin-images"]);
+    assert!(!is_done && text.contains("no such host"), "{text}");
+    assert_eq!(files.map(read), pinned);
+}
+
+/// `make test-e2e` without its cluster: each Memcached has a condition with the reason in `bin/reason`.
+const KUBECTL: &str = "\
+echo \"$*\" >>bin/calls
+case \"$*\" in
+*current-context) echo kind-e2e ;;
+'kustomize config/default') echo '  image: controller:latest' ;;
+*'get memcacheds.cache.example.com'*'--output name') echo memcached.cache.example.com/memcached-sample ;;
+*'get memcacheds.cache.example.com'*.reason}) cat bin/reason ;;
+*'wait memcacheds.cache.example.com'*condition=Ready=True*) grep -qx Available bin/reason ;;
+esac
+";
+const CARGO: &str = "\
+case \"$*\" in *--conditions) echo 'memcacheds.cache.example.com Ready=True' ;; esac
+";
+
+#[test]
+fn the_e2e_test_waits_for_what_is_implemented() {
+    let scripts = [
+        ("kubectl", KUBECTL),
+        ("cargo", CARGO),
+        ("kind", ""),
+        ("docker", ""),
+    ];
+    for (reason, is_done, waits) in [
+        ("NotImplemented", true, false),
+        ("Available", true, true),
+        ("ApiCallFailed", false, true),
+    ] {
+        let directory = project("one-api", &scripts);
+        fs::write(directory.path().join("bin/reason"), format!("{reason}\n")).unwrap();
+        let (succeeds, text) = make(directory.path(), &["test-e2e", "KIND_CLUSTER=e2e"]);
+        assert_eq!(succeeds, is_done, "{reason}: {text}");
+        let calls = fs::read_to_string(directory.path().join("bin/calls")).unwrap();
+        let reported = r#"--for jsonpath={.status.conditions[?(@.type=="Ready")].status}"#;
+        assert!(calls.contains(reported), "{reason}: {calls}");
+        let waited = calls.contains("--for condition=Ready=True");
+        assert_eq!(waited, waits, "{reason}: {calls}");
+        let says =
+            text.contains("the controller of memcacheds.cache.example.com is not implemented");
+        assert_eq!(says, !waits, "{reason}: {text}");
+    }
+}
