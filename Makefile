@@ -110,6 +110,10 @@ registry: ## Compile, test and run a project with the runtime from a local regis
 	assets=$(ASSETS) && export KUBEBUILDER_ASSETS="$$assets" REGISTRY=all && \
 	$(CARGO) test --test projects registry:: -- --nocapture
 
+.PHONY: fips
+fips: ## Test the cryptography of operator-runtime in FIPS mode (needs Go and CMake)
+	sh tests/fips.sh
+
 .PHONY: schemas
 schemas: ## Compare the schemas of Kubernetes' types with those of controller-gen (BLESS=1 accepts controller-gen's)
 	sh tests/controller-gen/schemas.sh $(if $(BLESS),write,check)
@@ -162,6 +166,13 @@ bench-types: CRDS ?= $(error name a directory of CRDs: make bench-types CRDS=DIR
 bench-types: ## Compare the generation of types with kopium, which has to be in PATH (CRDS=DIR)
 	export CARGO_TARGET_DIR="$(MEASURED)" && \
 	$(CARGO) run --release --locked --manifest-path benches/Cargo.toml --package bench-types -- $(abspath $(CRDS))
+
+.PHONY: bench-lists
+bench-lists: OBJECTS ?= 50000
+bench-lists: ## Compare the time and the memory of a streamed list with pages (OBJECTS=50000)
+	assets=$(ASSETS) && export KUBEBUILDER_ASSETS="$$assets" LISTED=$(OBJECTS) && \
+	$(CARGO) test --release --package operator-runtime --all-features --test runtime \
+		faults::lists::a_streamed_list_takes_no_more_memory_than_pages -- --exact --nocapture
 
 .PHONY: bench-features
 bench-features: ## Measure the compile time of each feature of operator-runtime

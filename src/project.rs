@@ -4,6 +4,7 @@
 //! are pure functions; equal projects are written as equal bytes.
 
 mod compare;
+mod crypto;
 mod deploy_image;
 mod edit;
 mod error;
@@ -36,6 +37,7 @@ use serde::{Deserialize, Serialize};
 use serde_yaml::Mapping;
 
 pub use self::compare::check_unchanging;
+pub use self::crypto::Crypto;
 pub use self::deploy_image::DeployImage;
 pub use self::edit::{
     CreateApi, CreateWebhook, DeleteApi, DeleteWebhook, EditApi, EditSettings, External, Gvk,
@@ -54,7 +56,7 @@ use crate::field::Field;
 use crate::name::{
     ControllerName, Domain, Group, Kind, Plural, ProjectName, RustPath, ShortName, Version,
     api_group,
-    kubernetes::{self, CoreType},
+    kubernetes::{self, CoreType, KubernetesVersion},
     rust,
 };
 use crate::tree::RelPath;
@@ -106,6 +108,13 @@ pub struct Settings {
     /// Where the crate `operator-runtime` comes from.
     #[serde(default)]
     pub runtime: Runtime,
+    /// The oldest Kubernetes that the operator works with; `None` until a command sets it, which means the newest that the
+    /// templates know.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub kubernetes: Option<KubernetesVersion>,
+    /// The cryptography of TLS.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub crypto: Crypto,
     /// Generated files that the user took over.
     #[serde(default, skip_serializing_if = "is_default")]
     pub owned: BTreeSet<RelPath>,
@@ -326,6 +335,11 @@ impl Project {
         let mut project = self.clone();
         project.settings.templates = TEMPLATES;
         project
+    }
+
+    /// The version of Kubernetes whose types the project has.
+    pub fn kubernetes(&self) -> KubernetesVersion {
+        self.settings.kubernetes.unwrap_or_default()
     }
 
     /// The name of the library in code.

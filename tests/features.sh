@@ -1,9 +1,13 @@
 #!/bin/sh
-# Checks operator-runtime without features, with each alone, with the default ones and with all; a warning fails.
-# `features.sh every` checks every set of them, which takes ten minutes.
+# Checks operator-runtime with each feature alone, with the default ones and with all, by ring and by aws-lc-rs; a warning fails.
+# `features.sh every` checks every set of them, which takes ten minutes, and the oldest version of Kubernetes.
 set -eu
 cd "$(dirname "$0")/.."
-features=$(sed -n '/^\[features\]/,/^$/s/^\([a-z-]*\) = .*/\1/p' crates/operator-runtime/Cargo.toml | grep -vx default)
+# The library alone chooses no version of Kubernetes.
+export K8S_OPENAPI_ENABLED_VERSION=1.37
+# Of these two, each set has one; they are not among the sets.
+crypto="ring aws-lc-rs"
+features=$(sed -n '/^\[features\]/,/^$/s/^\([a-z-]*\) = .*/\1/p' crates/operator-runtime/Cargo.toml | grep -vx -e default -e ring -e aws-lc-rs)
 check() {
     echo "cargo check -p operator-runtime $*"
     # Quiet cargo prints nothing but warnings and errors.
@@ -24,7 +28,31 @@ for feature in $features; do
     sets="$sets$with"
 done
 for set in $sets; do
-    check --no-default-features --features "$set"
+    check --no-default-features --features "ring$set"
 done
 check
 check --all-features
+
+# The chosen provider is the only one in the build.
+all=$(echo "$features" | tr '\n' ,)
+check --no-default-features --features "aws-lc-rs,$all"
+for chosen in $crypto; do
+    crates=$(cargo tree --package operator-runtime --edges normal,build --prefix none --no-default-features --features "$chosen,$all" | cut -d' ' -f1)
+    for other in $crypto; do
+        [ "$other" = "$chosen" ] || ! echo "$crates" | grep -qx "$other" || {
+            echo "with $chosen, the build has $other"
+            exit 1
+        }
+    done
+done
+# Without either, the error names both.
+if said=$(cargo check --quiet --package operator-runtime --lib --no-default-features 2>&1); then
+    echo "operator-runtime compiles without cryptography"
+    exit 1
+fi
+echo "$said" | grep -q 'enable its feature `ring` or `aws-lc-rs`'
+
+if [ "${1-}" = every ]; then
+    export K8S_OPENAPI_ENABLED_VERSION=1.33
+    check --all-features
+fi

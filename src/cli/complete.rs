@@ -7,6 +7,7 @@ use clap_complete::CompletionCandidate;
 use super::correction::Line;
 use crate::{
     field,
+    name::kubernetes::KubernetesVersion,
     project::{self, FILE, Key, Project},
     template,
     tree::{self, RelPath},
@@ -47,6 +48,11 @@ pub fn deleted() -> Vec<CompletionCandidate> {
     let root = root();
     let is_gone = |path: &RelPath| !root.join(path.as_str()).exists();
     paths(desired.into_iter().flatten().filter(is_gone))
+}
+
+/// The versions of Kubernetes that a project can choose.
+pub fn kubernetes() -> Vec<CompletionCandidate> {
+    candidates(KubernetesVersion::all().map(|version| version.to_string()))
 }
 
 /// The rules of `check --crds`.

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgAction, Args, ValueEnum, ValueHint};
+use clap::{ArgAction, Args, ValueEnum, ValueHint, builder::PossibleValue};
 use clap_complete::engine::ArgValueCandidates;
 
 use super::{EditWhat, Foreign, Global, complete};
-use crate::project::{Certificates, Runtime};
+use crate::project::{Certificates, Crypto, Runtime};
 
 /// `init`.
 #[derive(Args, Debug)]
@@ -47,6 +47,12 @@ pub struct Init {
         _ => "vendored",
     }))]
     pub runtime: Option<String>,
+    /// Oldest Kubernetes that the operator works with, 1.33 to 1.37: its types, and the schemas of them in CRDs [default: 1.37]
+    #[arg(long, value_name = "VERSION", add = ArgValueCandidates::new(complete::kubernetes))]
+    pub kubernetes: Option<String>,
+    /// Cryptography of TLS [default: ring]
+    #[arg(long, value_enum, value_name = "CRATE")]
+    pub crypto: Option<Crypto>,
     /// Plugins, which add files beside the operator: grafana, helm, olm, release
     #[arg(long, value_name = "NAME", value_delimiter = ',', action = ArgAction::Append)]
     pub plugins: Vec<String>,
@@ -83,6 +89,16 @@ pub enum Vcs {
     None,
 }
 
+impl ValueEnum for Crypto {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.word()))
+    }
+}
+
 /// `edit`.
 #[derive(Args, Debug)]
 #[command(
@@ -92,6 +108,7 @@ Examples:
   operator-forge edit --namespaced
   operator-forge edit --owner 'Example Inc.' --license mit
   operator-forge edit --certificates cert-manager
+  operator-forge edit --kubernetes 1.34
   operator-forge edit --plugins helm,grafana
   operator-forge edit --plugins=-helm
   operator-forge edit --runtime git=https://git.example.com/operator-runtime#v0.1.0
@@ -119,6 +136,12 @@ pub struct Edit {
     /// The source of the crate operator-runtime.
     #[arg(long, value_name = "SOURCE", help = RUNTIME)]
     pub runtime: Option<String>,
+    /// Oldest Kubernetes that the operator works with, 1.33 to 1.37
+    #[arg(long, value_name = "VERSION", add = ArgValueCandidates::new(complete::kubernetes))]
+    pub kubernetes: Option<String>,
+    /// Cryptography of TLS
+    #[arg(long, value_enum, value_name = "CRATE")]
+    pub crypto: Option<Crypto>,
     /// Plugins to add: grafana, helm, olm, release; or to remove: --plugins=-helm
     #[arg(long, value_name = "NAME", value_delimiter = ',', action = ArgAction::Append)]
     pub plugins: Vec<String>,

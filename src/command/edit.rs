@@ -1,6 +1,6 @@
 //! `edit`: settings of the whole project.
 
-use super::init;
+use super::{import_api::older_types, init};
 use crate::{
     advice::{NextStep, Script},
     arguments::runtime,
@@ -29,6 +29,8 @@ pub fn run(workspace: &Workspace, flags: &Global, edit: &cli::Edit) -> Result<Re
         runtime: runtime
             .map(|text| runtime::parse(&workspace.root, text))
             .transpose()?,
+        kubernetes: edit.kubernetes.as_deref().map(str::parse).transpose()?,
+        crypto: edit.crypto,
         plugins: PluginEdit::parse(&edit.plugins)?,
     };
     let mut remarks = edit.foreign.remarks();
@@ -41,6 +43,9 @@ pub fn run(workspace: &Workspace, flags: &Global, edit: &cli::Edit) -> Result<Re
             "new files and the source files that operator-forge keeps current get the new header; your own files keep theirs"
                 .to_owned(),
         );
+    }
+    if project.kubernetes() != before.kubernetes() {
+        remarks.extend(older_types(&project));
     }
     if project.settings.runtime != before.settings.runtime {
         remarks.extend(runtime::outer_workspace(&workspace.root, &project));
@@ -56,7 +61,8 @@ fn steps(before: &Project, after: &Project) -> Vec<NextStep> {
     let mut steps = Vec::new();
     let (old, new) = (&before.settings, &after.settings);
     let is_other_scope = before.namespaced != after.namespaced;
-    if is_other_scope || old.certificates != new.certificates {
+    let is_other_kubernetes = before.kubernetes() != after.kubernetes();
+    if is_other_scope || is_other_kubernetes || old.certificates != new.certificates {
         steps.push(next::manifests());
     }
     if after.resources().next().is_some()
@@ -64,7 +70,7 @@ fn steps(before: &Project, after: &Project) -> Vec<NextStep> {
     {
         steps.push(NextStep::new("list your files with another header:", find));
     }
-    if old.runtime != new.runtime {
+    if old.runtime != new.runtime || old.crypto != new.crypto {
         steps.push(NextStep::new(
             "update Cargo.lock, before a build with `--locked`:",
             Script::of("cargo fetch"),

@@ -11,7 +11,7 @@ use crate::{
     definitions,
     engine::{Request, Workspace, conversions, crd_files, next},
     error::{Failure, Result},
-    name::{self, CrdName, Invalid, ShortName, Version},
+    name::{self, CrdName, Invalid, ShortName, Version, kubernetes::KubernetesVersion},
     plan::NamedFiles,
     project::{Definition, Error, Import, Key, Project, Refused},
     refusal, template,
@@ -48,6 +48,7 @@ pub fn run(
     let losses = losses(&project, created.iter().chain(&updated));
     let is_incomplete = !losses.is_empty();
     remarks.extend(losses);
+    remarks.extend(older_types(&project));
     Ok(Request {
         named: NamedFiles {
             updated: former(before, &project, &updated)?,
@@ -57,6 +58,19 @@ pub fn run(
         remarks,
         is_incomplete,
         ..Request::of("create api", project)
+    })
+}
+
+/// A remark about types of Kubernetes in imported CRDs, which are recognized by the fields that the newest version has.
+pub fn older_types(project: &Project) -> Option<String> {
+    let version = project.kubernetes();
+    let mut entries = project.resources();
+    let is_imported = entries.any(|(_, resource)| resource.source.is_some());
+    (is_imported && version < KubernetesVersion::NEWEST).then(|| {
+        format!(
+            "where an imported CRD embeds types of Kubernetes, fields that are newer than {version} are missing: after `make manifests`, \
+             `operator-forge check --crds ORIGINAL` lists them"
+        )
     })
 }
 

@@ -115,6 +115,8 @@ fn options(
             Some(text) => runtime::parse(root, text)?,
             None => Runtime::of_this_build(),
         },
+        kubernetes: init.kubernetes.as_deref().map(str::parse).transpose()?,
+        crypto: init.crypto.unwrap_or_default(),
         plugins: PluginEdit::parse(&init.plugins)?,
     })
 }

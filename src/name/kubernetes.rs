@@ -2,12 +2,15 @@
 //!
 //! A controller for a core type needs no CRD: `create api --group apps --version v1 --kind Deployment --resource=false`. The
 //! table holds every type of k8s-openapi 0.29 (feature `v1_37`) that can be listed and watched: the `impl Resource` blocks in
-//! the crate's source that have an `impl ListableResource` beside them. A controller for each row was generated and compiled.
+//! the crate's source that have an `impl ListableResource` beside them. A controller for each row was generated and compiled. A
+//! project for an older version of Kubernetes has fewer of them.
 
 mod sample;
 mod table;
+mod version;
 
-use self::table::GROUPS;
+use self::table::{GROUPS, SINCE};
+pub use self::version::KubernetesVersion;
 use super::{Kind, Plural, Version};
 
 /// A type that Kubernetes itself serves.
@@ -41,6 +44,17 @@ impl CoreType {
     /// The fields beside `metadata` of a minimal valid object, in the syntax of `json!`, if they are known.
     pub fn sample(&self) -> Option<&'static str> {
         sample::fields(self.api_group, self.kind)
+    }
+
+    /// The oldest version of Kubernetes that a project can choose and that has the type.
+    pub fn since(&self) -> KubernetesVersion {
+        let mut newer = SINCE.iter();
+        let row = newer.find(|(group, version, kind, _)| {
+            (*group, *version, *kind) == (self.group, self.version, self.kind)
+        });
+        row.map_or(KubernetesVersion::OLDEST, |row| {
+            KubernetesVersion::minor(row.3)
+        })
     }
 
     /// The Rust path of the type: `k8s_openapi::api::apps::v1::Deployment`.
@@ -168,5 +182,14 @@ mod tests {
             core.plural.parse::<Plural>().unwrap();
         }
         assert!(all().count() > 80);
+    }
+
+    #[test]
+    fn every_newer_type_is_a_row() {
+        for (group, version, kind, minor) in SINCE {
+            let found = all().find(|it| (it.group, it.version, it.kind) == (group, version, kind));
+            let since = found.map(|it| it.since());
+            assert_eq!(since, Some(KubernetesVersion::minor(*minor)), "{kind}");
+        }
     }
 }

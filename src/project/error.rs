@@ -5,7 +5,10 @@ use std::path::PathBuf;
 
 use super::{Certificates, Immutable, Key, Webhooks};
 use crate::field::Field;
-use crate::name::{ControllerName, Domain, Group, Kind, ProjectName, RustPath, Version};
+use crate::name::{
+    ControllerName, Domain, Group, Kind, ProjectName, RustPath, Version,
+    kubernetes::KubernetesVersion,
+};
 use crate::tree::RelPath;
 
 /// The result of reading or changing a project.
@@ -79,6 +82,8 @@ pub enum Remedy {
     OwnProject,
     /// A project that is not namespaced.
     ClusterWide,
+    /// A project for this version of Kubernetes or a newer one.
+    Kubernetes(KubernetesVersion),
 }
 
 /// A violation by the entry at a key: `violation!(key => "what", "note", …)`. The texts are those of [`format!`].

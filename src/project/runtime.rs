@@ -5,6 +5,7 @@ use std::{fmt, str::FromStr};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use toml_edit::{InlineTable, Value};
 
+use super::Crypto;
 use crate::name::{Invalid, text_serde};
 
 /// The package that every project depends on.
@@ -18,6 +19,15 @@ const VENDORED: &str = "vendor/operator-runtime";
 
 /// The features that a project's tests need.
 const TESTED_WITH: [&str; 2] = ["envtest", "testing"];
+
+/// The default features, but for that of the cryptography.
+const DEFAULT_WITHOUT_CRYPTO: [&str; 5] = [
+    "conversion",
+    "leader-election",
+    "metrics",
+    "self-signed",
+    "webhooks",
+];
 
 /// The source of the crate. The default is the meaning of a `PROJECT` without the field, in every release.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -90,18 +100,34 @@ impl FromStr for Runtime {
 
 impl Runtime {
     /// The value of `operator-runtime` under `dependencies` in `Cargo.toml`.
-    pub fn dependency(&self) -> String {
-        match self {
-            Self::Registry => Value::from(VERSION).to_string(),
-            _ => inline(self.source()),
+    pub fn dependency(&self, crypto: Crypto) -> String {
+        match (self, crypto) {
+            (Self::Registry, Crypto::Ring) => Value::from(VERSION).to_string(),
+            (_, Crypto::Ring) => inline(self.source()),
+            _ => {
+                let features = [crypto.word()].into_iter().chain(DEFAULT_WITHOUT_CRYPTO);
+                inline(self.with_features(crypto, features))
+            }
         }
     }
 
     /// The value under `dev-dependencies`: tests need more features.
-    pub fn dev_dependency(&self) -> String {
+    pub fn dev_dependency(&self, crypto: Crypto) -> String {
+        inline(self.with_features(crypto, TESTED_WITH))
+    }
+
+    /// The source with features. The default ones contain ring.
+    fn with_features(
+        &self,
+        crypto: Crypto,
+        features: impl IntoIterator<Item = &'static str>,
+    ) -> InlineTable {
         let mut table = self.source();
-        table.insert("features", TESTED_WITH.into_iter().collect());
-        inline(table)
+        if crypto != Crypto::Ring {
+            table.insert("default-features", false.into());
+        }
+        table.insert("features", features.into_iter().collect());
+        table
     }
 
     /// The URL of the git repository, as a string of TOML.
@@ -182,19 +208,44 @@ mod tests {
         ];
         for (text, line, tested) in cases {
             let runtime: Runtime = text.parse().unwrap();
-            assert_eq!(runtime.dependency(), line);
+            assert_eq!(runtime.dependency(Crypto::Ring), line);
             assert_eq!(
-                runtime.dev_dependency(),
+                runtime.dev_dependency(Crypto::Ring),
                 format!(r#"{tested}features = ["envtest", "testing"] }}"#)
             );
             assert_eq!(runtime.to_string().parse::<Runtime>().unwrap(), runtime);
         }
     }
 
+    /// Another provider of cryptography takes the place of ring, which is one of the default features.
+    #[test]
+    fn aws_lc_rs_replaces_ring() {
+        let manifest = include_str!("../../crates/operator-runtime/Cargo.toml");
+        let manifest: toml_edit::DocumentMut = manifest.parse().unwrap();
+        let default = manifest["features"]["default"].as_array().unwrap().iter();
+        let mut default: Vec<_> = default.filter_map(Value::as_str).collect();
+        default.retain(|feature| *feature != Crypto::Ring.word());
+        default.sort_unstable();
+        assert_eq!(default, DEFAULT_WITHOUT_CRYPTO);
+        let listed = DEFAULT_WITHOUT_CRYPTO
+            .map(|it| format!("\"{it}\""))
+            .join(", ");
+        assert_eq!(
+            Runtime::Registry.dependency(Crypto::AwsLcRs),
+            format!(
+                "{{ version = \"0.1.0\", default-features = false, features = [\"aws-lc-rs\", {listed}] }}"
+            )
+        );
+        assert_eq!(
+            Runtime::Registry.dev_dependency(Crypto::AwsLcRs),
+            r#"{ version = "0.1.0", default-features = false, features = ["envtest", "testing"] }"#
+        );
+    }
+
     #[test]
     fn quotes_cannot_leave_their_string() {
         let runtime: Runtime = r#"path=a" }, b = { path = "c"#.parse().unwrap();
-        let text = format!("a = {}", runtime.dependency());
+        let text = format!("a = {}", runtime.dependency(Crypto::Ring));
         let manifest: toml_edit::DocumentMut = text.parse().unwrap();
         assert_eq!(manifest.len(), 1, "{text}");
         assert_eq!(

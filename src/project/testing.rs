@@ -111,6 +111,8 @@ pub fn empty(domain: &str, namespaced: bool) -> Project {
         license: License::Apache2,
         header: None,
         namespaced,
+        kubernetes: None,
+        crypto: Crypto::default(),
         plugins: Vec::new(),
     });
     project.settings.templates = 1;

@@ -153,10 +153,16 @@ pub fn context(project: &Project) -> Context {
             // The library crate.
             "library": library,
             // The dependency and the dev-dependency `operator-runtime` in `Cargo.toml`.
-            "runtime": settings.runtime.dependency(),
-            "runtime_of_tests": settings.runtime.dev_dependency(),
+            "runtime": settings.runtime.dependency(settings.crypto),
+            "runtime_of_tests": settings.runtime.dev_dependency(settings.crypto),
+            // The crate of the cryptography of TLS, and the crate that no dependency may bring beside it.
+            "crypto": settings.crypto.word(),
+            "other_crypto": settings.crypto.other().word(),
             // The URL of the runtime's git repository, as a TOML string.
             "runtime_repository": settings.runtime.repository(),
+            // The oldest Kubernetes that the operator works with, and the feature of k8s-openapi with its types.
+            "kubernetes": project.kubernetes().to_string(),
+            "kubernetes_feature": project.kubernetes().feature(),
             // The suffix of API groups; may be empty.
             "domain": project.domain.to_string(),
             // Whether the operator watches single namespaces.

@@ -18,6 +18,7 @@ mod fixture;
 mod format;
 mod fuzz;
 mod hostile;
+mod kubernetes;
 mod kustomize;
 mod laws;
 /// The part of operator-runtime that makes a chart of objects. It needs no Kubernetes client.

@@ -8,6 +8,7 @@ mod external;
 mod fixture;
 mod generated;
 mod imported;
+mod kubernetes;
 mod operator;
 #[path = "../shared/page.rs"]
 mod page;

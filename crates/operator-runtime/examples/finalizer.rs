@@ -66,8 +66,8 @@ impl ReconcileError for Failed {
 
 async fn reconcile(bucket: Arc<Bucket>, ctx: Arc<Context>) -> Result<Action, Failed> {
     let api = api_of(&ctx.client, &*bucket);
-    let apply = async |bucket| create(&bucket, &ctx.root);
-    let cleanup = async |bucket| delete(&bucket, &ctx.root);
+    let apply = async |bucket: Arc<Bucket>| create(&bucket, &ctx.root);
+    let cleanup = async |bucket: Arc<Bucket>| delete(&bucket, &ctx.root);
     // The object gets the finalizer before anything exists outside the cluster.
     finalizer::run(&api, bucket, FINALIZER, apply, cleanup).await
 }

@@ -2,6 +2,7 @@
 
 mod content;
 mod entry;
+mod listing;
 mod options;
 mod pace;
 mod store;
@@ -9,17 +10,22 @@ pub(crate) mod watch;
 
 use std::{
     any::TypeId,
+    future::pending,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc, OnceLock,
         atomic::{AtomicBool, Ordering},
     },
+    time::Duration,
 };
 
 use kube::api::{DynamicObject, ObjectMeta};
 use parking_lot::Mutex;
 use serde_json::value::RawValue;
-use tokio::sync::watch::{self as latch, Receiver, Sender};
+use tokio::{
+    sync::watch::{self as latch, Receiver, Sender},
+    time::timeout,
+};
 
 pub(crate) use content::Content;
 use entry::{Decode, decode, decode_dynamic, decode_metadata, decode_transformed};
@@ -152,6 +158,8 @@ pub(crate) struct Source {
     read: AtomicBool,
     /// The number of namespaces that are not listed yet, once known.
     unlisted: Sender<Option<usize>>,
+    /// Why a namespace is not listed yet.
+    hindrance: Mutex<String>,
 }
 
 impl Cache {
@@ -178,18 +186,25 @@ impl Cache {
         if let Some(source) = sources.iter().find(fits) {
             return source.clone();
         }
-        let source = Arc::new(Source {
-            kind: kind.clone(),
-            selector: selector.clone(),
-            content: Content::default(),
-            controllers: OnceLock::new(),
-            form: Mutex::new(form),
-            handlers: Mutex::default(),
-            read: AtomicBool::new(false),
-            unlisted: latch::channel(None).0,
-        });
+        let source = Source::new(kind.clone(), selector.clone(), form);
         sources.push(source.clone());
         source
+    }
+
+    /// A source of its own of all objects of a type, until it is [removed](Self::remove).
+    pub(crate) fn add(&self, kind: ScopedResource, form: Form) -> Arc<Source> {
+        let source = Source::new(kind, Selector::default(), form);
+        self.sources.lock().push(source.clone());
+        #[cfg(feature = "testing")]
+        if let Some(fill) = self.fill.get() {
+            fill(&source);
+        }
+        source
+    }
+
+    pub(crate) fn remove(&self, source: &Arc<Source>) {
+        let mut sources = self.sources.lock();
+        sources.retain(|other| !Arc::ptr_eq(other, source));
     }
 
     /// Makes `fill` fill each source that is created from now on.
@@ -233,6 +248,20 @@ impl Cache {
 }
 
 impl Source {
+    fn new(kind: ScopedResource, selector: Selector, form: Form) -> Arc<Self> {
+        Arc::new(Self {
+            kind,
+            selector,
+            content: Content::default(),
+            controllers: OnceLock::new(),
+            form: Mutex::new(form),
+            handlers: Mutex::default(),
+            read: AtomicBool::new(false),
+            unlisted: latch::channel(None).0,
+            hindrance: Mutex::new("not started".to_owned()),
+        })
+    }
+
     /// Calls `handler` for each change from now on.
     pub(crate) fn subscribe(&self, handler: Handler) {
         self.handlers.lock().push(handler);
@@ -269,6 +298,19 @@ impl Source {
         let mut unlisted: Receiver<_> = self.unlisted.subscribe();
         // The sender lives as long as `self`.
         _ = unlisted.wait_for(|unlisted| *unlisted == Some(0)).await;
+    }
+
+    /// Returns the reason if not every namespace was listed within `limit`, and never otherwise.
+    pub(crate) async fn overdue(&self, limit: Duration) -> String {
+        match timeout(limit, self.filled()).await {
+            Ok(()) => pending().await,
+            Err(_) => self.hindrance.lock().clone(),
+        }
+    }
+
+    /// Sets the reason why a namespace is not listed yet.
+    pub(crate) fn is_hindered(&self, reason: &str) {
+        reason.clone_into(&mut self.hindrance.lock());
     }
 
     /// Whether this source also serves `form`, caching more if it must.

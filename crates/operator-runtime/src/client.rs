@@ -2,6 +2,9 @@
 
 pub(crate) mod discovery;
 pub(crate) mod fence;
+mod limit;
+mod spans;
+mod unanswered;
 mod warnings;
 pub(crate) mod watches;
 
@@ -15,10 +18,13 @@ use kube::{
 };
 
 pub use fence::NotLeading;
+pub(crate) use limit::TooLong;
+use spans::Spans;
 pub(crate) use warnings::Warnings;
 
 use crate::{
     client::fence::Fence,
+    crypto,
     error::Error,
     metrics::{Calls, Metrics},
 };
@@ -35,13 +41,15 @@ const CALL: Duration = Duration::from_secs(65);
 /// than a ping takes over HTTP/2.
 const WATCH: Duration = Duration::from_secs(55);
 
-/// Clients for calls and for watches, which differ in their idle timeouts.
+/// Clients for calls and for watches, which differ in their idle timeouts, and for the Lease.
 #[derive(Clone)]
 pub(crate) struct Clients {
     pub(crate) calls: Client,
     /// The client for calls of a replica that does not lead.
     pub(crate) unfenced: Client,
     pub(crate) watches: Client,
+    /// The client for the Lease, whose connection nothing else uses: no list or watch delays a renewal.
+    pub(crate) lease: Client,
 }
 
 /// The observers of every call.
@@ -52,7 +60,7 @@ pub(crate) struct Observers {
 }
 
 impl Clients {
-    /// Builds both clients. Neither retries: the retries of a controller show in its metrics and back off.
+    /// Builds the clients. None retries: the retries of a controller show in its metrics and back off.
     ///
     /// Calls write only if the fence permits it or [in every replica](fence::in_every_replica), and are
     /// aborted after `margin` without an acknowledgement by the network.
@@ -70,7 +78,11 @@ impl Clients {
         config.write_timeout = Some(CALL);
         config.default_retry = false;
         config.read_timeout = Some(WATCH);
-        let watches = watches::client(config.clone(), &observers.calls).map_err(Error::Client)?;
+        let watches = || {
+            let client = watches::client(config.clone(), &observers.calls);
+            client.map(limit::limited).map_err(Error::Client)
+        };
+        let (watches, lease) = (watches()?, watches()?);
         config.read_timeout = Some(CALL);
         let client = |fence: &Fence| {
             let client = fence::client(config.clone(), observers.clone(), fence, margin);
@@ -85,6 +97,7 @@ impl Clients {
             calls,
             unfenced,
             watches,
+            lease,
         })
     }
 
@@ -94,12 +107,14 @@ impl Clients {
             calls: through(self.calls),
             unfenced: through(self.unfenced),
             watches: through(self.watches),
+            lease: through(self.lease),
         }
     }
 }
 
 /// The configuration from `kubeconfig`, or kubectl's or the pod's default.
 pub(crate) async fn config(kubeconfig: Option<&Path>) -> Result<Config, Error> {
+    crypto::provider();
     let mut config = match kubeconfig {
         None => Config::infer().await.map_err(Error::InferConfig)?,
         Some(path) => {

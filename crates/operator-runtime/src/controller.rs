@@ -3,6 +3,7 @@
 mod action;
 mod backoff;
 mod controllers;
+mod dynamic;
 mod failure;
 mod hubs;
 mod predicate;
@@ -30,7 +31,10 @@ use crate::{
 };
 
 pub use action::Action;
+use backoff::{Rate, Retries};
 pub use controllers::Controllers;
+pub use dynamic::DynamicWatches;
+pub(crate) use dynamic::Found;
 pub use failure::ReconcileError;
 use failure::{Failure, Report};
 pub(crate) use hubs::Hubs;
@@ -39,6 +43,7 @@ pub(crate) use prepare::{Environment, Prepared};
 pub use trigger::Trigger;
 use watch::Secondary;
 pub use watch::Watch;
+pub(crate) use {watch::Map, watches::by_dynamic};
 
 type Reconcile<C> = Box<dyn Fn(Arc<dyn Stored>, Arc<C>) -> Reconciling + Send + Sync>;
 type Reconciling = BoxFuture<'static, Result<Action, Failure>>;
@@ -56,6 +61,7 @@ pub(crate) struct Definition<C> {
     secondaries: Vec<Secondary<C>>,
     concurrency: Option<u16>,
     timeout: Option<Duration>,
+    retries: Retries,
     resync_priority: i32,
     needs_leadership: bool,
     /// The types that it writes, but does not watch.
@@ -206,6 +212,7 @@ where
             secondaries: Vec::new(),
             concurrency: None,
             timeout: None,
+            retries: Retries::default(),
             resync_priority: LOW_PRIORITY,
             needs_leadership: true,
             written: Vec::new(),
@@ -238,6 +245,33 @@ where
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.definition.timeout = Some(timeout);
+        self
+    }
+
+    /// The delays of retries after failures, for each object: `first`, doubled after each failure up to
+    /// `max`, and `first` again after a success. Default: 5 ms and 1000 s, as in controller-runtime.
+    ///
+    /// `first` is at least 1 ms, and `max` at least `first`.
+    #[must_use]
+    pub fn backoff(mut self, first: Duration, max: Duration) -> Self {
+        let retries = &mut self.definition.retries;
+        retries.first = first.max(Duration::from_millis(1));
+        retries.last = max.max(retries.first);
+        self
+    }
+
+    /// Limits the retries after failures of all objects together, beside the [back-off](Self::backoff) of
+    /// each: `burst` at once, `per_second` on average; both are at least 1. Reconciles after changes, and
+    /// requeues after successes, are not limited.
+    ///
+    /// Default: no limit, as in controller-runtime since its queue has priorities. `rate_limit(10, 100)` is
+    /// the limit of its earlier queue, and of client-go.
+    #[must_use]
+    pub fn rate_limit(mut self, per_second: u32, burst: u32) -> Self {
+        self.definition.retries.rate = Some(Rate {
+            interval: Duration::from_secs(1) / per_second.max(1),
+            burst: burst.max(1),
+        });
         self
     }
 
@@ -299,6 +333,13 @@ where
     {
         self.definition.rules.allow::<T>(verbs);
         self.writes::<T>(verbs)
+    }
+
+    /// Like [`needs`](Self::needs), for a type that is known only at run time.
+    #[must_use]
+    pub fn needs_dynamic(mut self, kind: &ScopedResource, verbs: &[Verb]) -> Self {
+        self.definition.rules.allow_dynamic(kind, verbs);
+        self
     }
 
     /// Grants `verbs` on the object of type `T` with this name, and on no others.

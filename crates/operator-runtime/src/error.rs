@@ -30,6 +30,8 @@ pub enum Error {
     Kubeconfig(String, kube::config::KubeconfigError),
     #[error("cannot create a Kubernetes client: {}", chain(.0))]
     Client(kube::Error),
+    #[error("cannot export traces: {0}")]
+    Traces(String),
     #[error("cannot listen on {1} for {0}: {2}")]
     Listen(String, SocketAddr, io::Error),
     #[error("cannot use the certificate: {0}")]
@@ -73,7 +75,7 @@ pub enum Error {
         version: String,
         hub: String,
     },
-    #[error("a trigger names controller `{0}`, which does not exist")]
+    #[error("a trigger or a dynamic watch names controller `{0}`, which does not exist")]
     NoController(&'static str),
     #[error("a predicate over {0} is used in a watch of {1}")]
     Predicate(String, String),
@@ -89,7 +91,10 @@ pub enum Error {
     Ended(String),
     #[error("{} failed: {}", .0, chain(&**.1))]
     Failed(String, TaskError),
-    #[error("reconciles still ran {} s after the stop signal", .0.as_secs())]
+    #[error(
+        "reconciles still ran {0:?} after the stop signal: give them longer by \
+         `--graceful-shutdown-timeout`, or a `.timeout(..)`"
+    )]
     StopTimeout(Duration),
 }
 

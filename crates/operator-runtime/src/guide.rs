@@ -45,7 +45,7 @@ pub mod conversion {
     #![doc = include_str!("guide/conversion.md")]
 }
 
-/// Metrics, probes and logs.
+/// Metrics, probes, logs and traces.
 pub mod metrics {
     #![doc = include_str!("guide/metrics.md")]
 }
@@ -54,6 +54,11 @@ pub mod metrics {
 #[cfg(all(feature = "testing", feature = "envtest"))]
 pub mod testing {
     #![doc = include_str!("guide/testing.md")]
+}
+
+/// kube, k8s-openapi and this crate: which versions fit, and the cryptography.
+pub mod versions {
+    #![doc = include_str!("guide/versions.md")]
 }
 
 /// Permissions derived from the declared types.

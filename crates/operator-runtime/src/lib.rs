@@ -16,10 +16,14 @@
 //! | `webhooks` | yes | defaulting and validating webhooks |
 //! | `conversion` | yes | conversion webhooks; implies `webhooks` |
 //! | `self-signed` | yes | certificates that the operator issues itself |
+//! | `ring` | yes | cryptography by ring |
+//! | `aws-lc-rs` | no | cryptography by aws-lc-rs, which wins over `ring` |
+//! | `otlp` | no | traces, sent to an OpenTelemetry collector |
+//! | `anyhow` | no | `anyhow::Error` as the error of a reconcile |
 //! | `testing` | no | `fake`, an in-memory API server |
 //! | `envtest` | no | `envtest`, a real API server; implies `testing` and `conversion` |
 //!
-//! A feature that is off compiles none of its dependencies and has no flags.
+//! A feature that is off compiles none of its dependencies and has no flags. One of `ring` and `aws-lc-rs` is needed.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -40,6 +44,7 @@ mod client;
 mod clock;
 mod cluster;
 mod controller;
+mod crypto;
 mod duration;
 #[cfg(feature = "envtest")]
 pub mod envtest;
@@ -57,6 +62,8 @@ mod object;
 mod queue;
 mod runnable;
 mod server;
+#[cfg_attr(not(feature = "otlp"), path = "traces/off.rs")]
+mod traces;
 #[cfg_attr(not(feature = "webhooks"), path = "webhook/off.rs")]
 pub mod webhook;
 
@@ -69,9 +76,12 @@ pub use cache::{Index, ObjectEvent, Store, StoreOptions};
 pub use client::NotLeading;
 pub use clock::Clock;
 pub use cluster::Cluster;
-pub use controller::{Action, Controller, Controllers, Predicate, ReconcileError, Trigger, Watch};
+pub use controller::{
+    Action, Controller, Controllers, DynamicWatches, Predicate, ReconcileError, Trigger, Watch,
+};
 pub use error::{ElectionError, Error, TaskError};
-pub use kube::runtime::reflector::ObjectRef;
+pub use k8s_openapi::{self, schemars};
+pub use kube::{self, runtime::reflector::ObjectRef};
 #[cfg(feature = "leader-election")]
 pub use leader::LeaderElectionFlags;
 pub use logs::LogFormat;

@@ -8,10 +8,10 @@ use std::{
 };
 
 use tracing_subscriber::{
-    filter::Targets, fmt, layer::SubscriberExt, registry, util::SubscriberInitExt,
+    Layer, filter::Targets, fmt, layer::SubscriberExt, registry, util::SubscriberInitExt,
 };
 
-use crate::error::panic_message;
+use crate::{error::panic_message, traces::Traces};
 
 /// The format of log lines on stderr.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -30,9 +30,9 @@ const DEFAULT_TARGETS: &str = "info,kube_client=warn,kube_client::client::builde
 #[cfg(feature = "envtest")]
 const TEST_TARGETS: &str = "warn,kube_client::client::builder=off,kube_runtime::watcher=error";
 
-/// Starts logging, and logs panics instead of printing them, with a backtrace if `RUST_BACKTRACE=1`.
-/// Further calls do nothing.
-pub(crate) fn init(format: Option<LogFormat>) {
+/// Starts logging and `traces`, and logs panics instead of printing them, with a backtrace if
+/// `RUST_BACKTRACE=1`. Does nothing, and returns `false`, if the process has a subscriber.
+pub(crate) fn init(format: Option<LogFormat>, traces: Option<&Traces>) -> bool {
     let terminal = stderr().is_terminal();
     let default = if terminal {
         LogFormat::Text
@@ -40,15 +40,19 @@ pub(crate) fn init(format: Option<LogFormat>) {
         LogFormat::Json
     };
     let lines = fmt::layer().with_writer(stderr).with_ansi(terminal);
-    let logs = registry().with(targets(DEFAULT_TARGETS));
-    let result = match format.unwrap_or(default) {
-        LogFormat::Text => logs.with(lines).try_init(),
-        LogFormat::Json => {
-            let lines = lines.json().flatten_event(true).with_span_list(false);
-            logs.with(lines).try_init()
-        }
+    // The filter of the lines is not that of the traces, which have the spans of calls.
+    let lines = match format.unwrap_or(default) {
+        LogFormat::Text => lines.boxed(),
+        LogFormat::Json => lines
+            .json()
+            .flatten_event(true)
+            .with_span_list(false)
+            .boxed(),
     };
-    if result.is_ok() {
+    let lines = lines.with_filter(targets(DEFAULT_TARGETS));
+    let result = registry().with(lines).with(traces.map(Traces::layer));
+    let is_first = result.try_init().is_ok();
+    if is_first {
         panic::set_hook(Box::new(|info| {
             let location = info.location().map(ToString::to_string);
             // Like std; `RUST_LIB_BACKTRACE` is for errors.
@@ -58,6 +62,7 @@ pub(crate) fn init(format: Option<LogFormat>) {
             tracing::error!(location, backtrace, "panic: {message}");
         }));
     }
+    is_first
 }
 
 /// Logs failures in a test. Panics are not redirected: they are how a test fails.

@@ -19,8 +19,11 @@ use axum::{
 };
 use kube::{
     Client, Config,
-    api::ApiResource,
-    runtime::events::{Recorder, Reporter},
+    api::{ApiResource, DynamicObject},
+    runtime::{
+        events::{Recorder, Reporter},
+        reflector::ObjectRef,
+    },
 };
 use parking_lot::Mutex;
 #[cfg(feature = "metrics")]
@@ -40,7 +43,10 @@ use crate::{
     client::{self, fence::Fence},
     clock::Clock,
     cluster::{Cluster, Clusters},
-    controller::{Controllers, Environment, Hubs, Prepared, Trigger},
+    controller::{
+        Controllers, DynamicWatches, Environment, Found, Hubs, Map, Prepared, Trigger, by_dynamic,
+    },
+    crypto,
     error::{Error, TaskError},
     leader::Candidate,
     logs,
@@ -49,12 +55,16 @@ use crate::{
     queue::Queue,
     runnable::Runnable,
     server::probes::Readiness,
+    traces::Traces,
     webhook::{Webhooks, server::Site},
 };
 
 /// controller-runtime's default. A resync covers changes outside the cluster, which cause no events; an
 /// interrupted watch loses no event.
 pub(crate) const DEFAULT_RESYNC: Duration = Duration::from_secs(10 * 60 * 60);
+
+/// controller-runtime's default of `CacheSyncTimeout`.
+const DEFAULT_SYNC: Duration = Duration::from_secs(2 * 60);
 
 /// Runs controllers and webhooks, with probes, metrics and a graceful shutdown.
 ///
@@ -87,6 +97,7 @@ pub struct Manager {
     endpoints: Endpoints,
     webhooks: Site,
     namespaces: Vec<Option<String>>,
+    liveness: Readiness,
     readiness: Readiness,
     clusters: Clusters,
     metrics: Metrics,
@@ -99,11 +110,18 @@ pub struct Manager {
     margin: Duration,
     concurrency: u16,
     resync: Duration,
+    /// The longest time to list all objects at the start.
+    sync: Duration,
+    /// The longest time for a shutdown.
+    grace: Duration,
     queues: Mutex<BTreeMap<&'static str, Arc<Queue<Key>>>>,
     hubs: Hubs,
+    /// The watches that controllers find at run time, by their names.
+    found: Mutex<BTreeMap<&'static str, Vec<Arc<Found>>>>,
     controllers: Vec<Waiting>,
     runnables: Vec<Runnable>,
     stop: CancellationToken,
+    traces: Option<Traces>,
 }
 
 /// A controller with its context, before the manager runs.
@@ -123,11 +141,44 @@ type Prepare = dyn FnOnce(Arc<Queue<Key>>, Writer, &Environment) -> Result<Prepa
 impl Manager {
     /// Starts logging and creates the clients; call it first in `main`.
     ///
+    /// The log lines go to stderr, at the levels of `RUST_LOG`, and panics are logged, too. If the process has a
+    /// subscriber of `tracing` already, the lines go there, and this is
+    /// [`without_logs`](Self::without_logs).
+    ///
     /// # Errors
     /// If no Kubernetes configuration is found, if the watched namespaces do not fit the
-    /// [scope](WatchScope), or if the flags of leader election are invalid.
+    /// [scope](WatchScope), if the flags of leader election are invalid, or, with the feature `otlp`, if a
+    /// variable of OpenTelemetry is.
     pub async fn new(options: &ManagerOptions, flags: Flags) -> Result<Self, Error> {
-        logs::init(flags.log_format);
+        let traces = Traces::from_env(options.name).map_err(Error::Traces)?;
+        let is_ours = logs::init(flags.log_format, traces.as_ref());
+        let mut manager = Self::without_logs(options, flags).await?;
+        manager.traces = traces.filter(|_| is_ours);
+        Ok(manager)
+    }
+
+    /// Like [`new`](Self::new), for a program whose logs are its own: installs no subscriber of `tracing`, no
+    /// hook for panics and no exporter of traces. `--log-format` and `RUST_LOG` have no effect.
+    ///
+    /// The lines and spans of this crate are those of `tracing`, with targets that start with
+    /// `operator_runtime`, and go to the program's subscriber, whether it is installed before or after. A span
+    /// `reconcile` has the fields `controller`, `namespace`, `object` and `reconcile_id`; a span `call` in
+    /// it, at the level `DEBUG`, is a call to the API server.
+    ///
+    /// ```no_run
+    /// # async fn main_(options: operator_runtime::ManagerOptions, flags: operator_runtime::Flags)
+    /// # -> Result<(), operator_runtime::Error> {
+    /// use operator_runtime::Manager;
+    ///
+    /// tracing_subscriber::fmt().compact().init();
+    /// let manager = Manager::without_logs(&options, flags).await?;
+    /// # manager.run().await
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub async fn without_logs(options: &ManagerOptions, flags: Flags) -> Result<Self, Error> {
         let endpoints = Endpoints::from(&flags);
         let config = client::config(flags.kubeconfig.as_deref()).await?;
         #[cfg(feature = "leader-election")]
@@ -141,6 +192,8 @@ impl Manager {
         manager.webhooks.serve_as(flags.webhooks);
         manager.concurrency = flags.max_concurrent_reconciles.into();
         manager.resync = flags.sync_period;
+        manager.sync = flags.cache_sync_timeout;
+        manager.grace = flags.graceful_shutdown_timeout;
         Ok(manager)
     }
 
@@ -152,8 +205,7 @@ impl Manager {
         candidate: Option<Candidate>,
         through: impl Fn(Client) -> Client,
     ) -> Result<Self, Error> {
-        // Without a default provider, TLS panics as soon as a dependency adds a second provider.
-        _ = rustls::crypto::ring::default_provider().install_default();
+        crypto::provider();
         let (fence, margin) = match &candidate {
             Some(candidate) => (Fence::closed(), candidate.timing.margin()),
             None => (Fence::open(), Duration::MAX),
@@ -172,6 +224,7 @@ impl Manager {
             endpoints: Endpoints::default(),
             webhooks: Site::default(),
             namespaces: watched(options.scope, namespaces)?,
+            liveness: Readiness::default(),
             readiness: Readiness::default(),
             recorder: Recorder::new(own.client(), reporter),
             applier: Applier::new(own.clone(), options.name),
@@ -183,11 +236,15 @@ impl Manager {
             metrics,
             concurrency: 1,
             resync: DEFAULT_RESYNC,
+            sync: DEFAULT_SYNC,
+            grace: stop::GRACE,
             queues: Mutex::default(),
             hubs: Hubs::default(),
+            found: Mutex::default(),
             controllers: Vec::new(),
             runnables: Vec::new(),
             stop: CancellationToken::new(),
+            traces: None,
         })
     }
 
@@ -243,6 +300,17 @@ impl Manager {
         self.readiness.ask(name, check);
     }
 
+    /// Adds a check to `/healthz`, as [`readiness_check`](Self::readiness_check) does to `/readyz`. The
+    /// kubelet restarts a container whose check fails for long, so check only what a restart repairs: a
+    /// deadlock, but not a database that is down.
+    pub fn liveness_check(
+        &self,
+        name: &str,
+        check: impl Fn() -> Result<(), String> + Send + Sync + 'static,
+    ) {
+        self.liveness.ask(name, check);
+    }
+
     /// The event recorder. Clones share its cache, which aggregates repeated events.
     pub fn recorder(&self) -> Recorder {
         self.recorder.clone()
@@ -267,6 +335,24 @@ impl Manager {
     /// A trigger for the controller of this name, for events that no watch shows.
     pub fn trigger<K: TypedObject>(&self, controller: &'static str) -> Trigger<K> {
         Trigger::new(self.queue(controller))
+    }
+
+    /// Watches that the reconcile function of this controller adds and ends: an event reconciles the
+    /// controller, of type `K`, of the object, as [`Controller::owns_dynamic`] does for a type that is known
+    /// at the start.
+    ///
+    /// [`Controller::owns_dynamic`]: crate::Controller::owns_dynamic
+    pub fn owns_dynamic<K: TypedObject>(&self, controller: &'static str) -> DynamicWatches<K> {
+        self.found(controller, Map::Owner)
+    }
+
+    /// Like [`owns_dynamic`](Self::owns_dynamic); an event reconciles the objects that `map` returns.
+    pub fn watches_dynamic<K: TypedObject>(
+        &self,
+        controller: &'static str,
+        map: impl Fn(&DynamicObject) -> Vec<ObjectRef<K>> + Send + Sync + 'static,
+    ) -> DynamicWatches<K> {
+        self.found(controller, by_dynamic(move |object, ()| map(object)))
     }
 
     /// Adds controllers, which share `context`.
@@ -341,18 +427,30 @@ impl Manager {
         self
     }
 
-    /// Runs until SIGTERM or SIGINT, then waits up to 22 s for running reconciles. Ends at once if another
-    /// replica may lead.
+    /// Runs until SIGTERM or SIGINT, then waits for running reconciles: for three quarters of
+    /// [`Flags::graceful_shutdown_timeout`]. Ends at once if another replica may lead.
     ///
     /// # Errors
     /// If a component cannot start, or ends without a signal.
     pub async fn run(self) -> Result<(), Error> {
-        stop::on_signals(self.stop.clone()).map_err(Error::Signals)?;
+        stop::on_signals(self.stop.clone(), self.grace).map_err(Error::Signals)?;
+        let traces = self.traces.clone();
         let result = self.run_until_stopped().await;
         if matches!(result, Err(Error::Lost)) {
             stop::end_after(stop::LOST);
+        } else if let Some(traces) = traces {
+            traces.end().await;
         }
         result
+    }
+
+    fn found<K: TypedObject>(&self, controller: &'static str, map: Map<()>) -> DynamicWatches<K> {
+        let (cluster, namespaces) = (self.clusters.own.clone(), self.namespaces.clone());
+        let (queue, primary) = (self.queue(controller), ScopedResource::of::<K>());
+        let found = Found::new(cluster, namespaces, queue, primary, map);
+        let mut all = self.found.lock();
+        all.entry(controller).or_default().push(found.clone());
+        DynamicWatches::new(found)
     }
 
     fn queue(&self, controller: &'static str) -> Arc<Queue<Key>> {

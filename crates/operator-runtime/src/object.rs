@@ -9,7 +9,9 @@ use std::fmt::{self, Debug};
 use kube::{
     Api, Client, Resource,
     api::ApiResource,
-    core::{ClusterResourceScope, DynamicResourceScope, NamespaceResourceScope},
+    core::{ClusterResourceScope, DynamicResourceScope, GroupVersionKind, NamespaceResourceScope},
+    discovery::{Scope, pinned_kind},
+    error::DiscoveryError,
 };
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -134,9 +136,30 @@ impl ScopedResource {
         one.group == other.group && one.plural == other.plural
     }
 
+    /// The type of this kind, if the API server serves it.
+    ///
+    /// # Errors
+    /// Errors of the API server.
+    pub async fn discover(client: &Client, kind: &GroupVersionKind) -> kube::Result<Option<Self>> {
+        match pinned_kind(client, kind).await {
+            Ok((resource, capabilities)) => Ok(Some(Self {
+                resource,
+                namespaced: capabilities.scope == Scope::Namespaced,
+            })),
+            Err(kube::Error::Api(status)) if status.is_not_found() => Ok(None),
+            Err(kube::Error::Discovery(DiscoveryError::MissingKind(_))) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether objects of the type have a namespace.
+    pub fn is_namespaced(&self) -> bool {
+        self.namespaced
+    }
+
     /// The API for the objects in `namespace`, or for all objects; a cluster-scoped type ignores the
     /// namespace.
-    pub(crate) fn api<K>(&self, client: Client, namespace: Option<&str>) -> Api<K>
+    pub fn api<K>(&self, client: Client, namespace: Option<&str>) -> Api<K>
     where
         K: Resource<DynamicType = ApiResource, Scope = DynamicResourceScope>,
     {

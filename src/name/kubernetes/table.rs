@@ -144,3 +144,32 @@ pub const GROUPS: &[(&str, &str, &str, &[Row])] = &[
         ("v1beta1", "StorageVersionMigration", "storageversionmigrations", false),
     ]),
 ];
+
+/// The types that not every version of Kubernetes has that a project can choose: group flag, version, kind, first minor version.
+#[rustfmt::skip]
+pub const SINCE: &[(&str, &str, &str, u32)] = &[
+    ("admissionregistration", "v1", "MutatingAdmissionPolicy", 36),
+    ("admissionregistration", "v1", "MutatingAdmissionPolicyBinding", 36),
+    ("admissionregistration", "v1beta1", "MutatingAdmissionPolicy", 34),
+    ("admissionregistration", "v1beta1", "MutatingAdmissionPolicyBinding", 34),
+    ("certificates", "v1", "ClusterTrustBundle", 37),
+    ("certificates", "v1", "PodCertificateRequest", 37),
+    ("certificates", "v1beta1", "PodCertificateRequest", 35),
+    ("lifecycle", "v1alpha1", "Eviction", 37),
+    ("lifecycle", "v1alpha1", "EvictionRequest", 37),
+    ("resource", "v1", "DeviceClass", 34),
+    ("resource", "v1", "DeviceTaintRule", 37),
+    ("resource", "v1", "ResourceClaim", 34),
+    ("resource", "v1", "ResourceClaimTemplate", 34),
+    ("resource", "v1", "ResourceSlice", 34),
+    ("resource", "v1alpha3", "ResourcePoolStatusRequest", 36),
+    ("resource", "v1beta2", "DeviceTaintRule", 36),
+    ("scheduling", "v1alpha3", "CompositePodGroup", 37),
+    ("scheduling", "v1alpha3", "PodGroup", 37),
+    ("scheduling", "v1alpha3", "Workload", 37),
+    ("scheduling", "v1beta1", "PodGroup", 37),
+    ("scheduling", "v1beta1", "Workload", 37),
+    ("storage", "v1", "VolumeAttributesClass", 34),
+    ("storagemigration", "v1", "StorageVersionMigration", 37),
+    ("storagemigration", "v1beta1", "StorageVersionMigration", 35),
+];

@@ -1,11 +1,11 @@
 //! `init` and `edit`: the settings of the project.
 
-use crate::name::{Domain, ProjectName};
+use crate::name::{Domain, ProjectName, kubernetes::KubernetesVersion};
 use crate::project::error::{Refused, Result};
 use crate::project::rules::{self, is_namespaced};
 use crate::project::{
-    Certificates, CopyrightHolder, Error, Extra, Header, LAYOUT, License, PluginEdit, Project,
-    Runtime, Settings, TEMPLATES,
+    Certificates, CopyrightHolder, Crypto, Error, Extra, Header, LAYOUT, License, PluginEdit,
+    Project, Runtime, Settings, TEMPLATES,
 };
 
 /// The flags of `init`.
@@ -25,6 +25,10 @@ pub struct InitOptions {
     pub namespaced: bool,
     /// `--runtime`.
     pub runtime: Runtime,
+    /// `--kubernetes`.
+    pub kubernetes: Option<KubernetesVersion>,
+    /// `--crypto`.
+    pub crypto: Crypto,
     /// `--plugins`.
     pub plugins: Vec<PluginEdit>,
 }
@@ -44,6 +48,10 @@ pub struct EditSettings {
     pub certificates: Option<Certificates>,
     /// `--runtime`.
     pub runtime: Option<Runtime>,
+    /// `--kubernetes`.
+    pub kubernetes: Option<KubernetesVersion>,
+    /// `--crypto`.
+    pub crypto: Option<Crypto>,
     /// `--plugins`.
     pub plugins: Vec<PluginEdit>,
 }
@@ -65,6 +73,8 @@ impl Project {
                 owner: options.owner,
                 header: options.header,
                 runtime: options.runtime,
+                kubernetes: options.kubernetes,
+                crypto: options.crypto,
                 ..Settings::default()
             },
             layout: vec![LAYOUT.to_owned()],
@@ -100,6 +110,8 @@ impl Project {
         settings.runtime = edit
             .runtime
             .unwrap_or_else(|| self.settings.runtime.clone());
+        settings.crypto = edit.crypto.unwrap_or(self.settings.crypto);
+        settings.kubernetes = edit.kubernetes.or(self.settings.kubernetes);
         if let Some(license) = edit.license {
             (settings.license, settings.header) = (license, None);
         }

@@ -7,7 +7,7 @@ use crate::project::{Key, Project, Resource};
 /// The first violation by the entry itself.
 pub fn check(project: &Project, key: &Key, resource: &Resource) -> Option<Violation> {
     let of_type = match resource.external {
-        _ if resource.core => core_entry(key, resource),
+        _ if resource.core => core_entry(project, key, resource),
         Some(_) => external_entry(project, key, resource),
         None => own_entry(project, key, resource),
     };
@@ -40,7 +40,7 @@ fn cluster_scoped(key: &Key, core: bool) -> Violation {
 }
 
 /// A type of Kubernetes.
-fn core_entry(key: &Key, resource: &Resource) -> Option<Violation> {
+fn core_entry(project: &Project, key: &Key, resource: &Resource) -> Option<Violation> {
     let Some(core) = key.core_type() else {
         let broken = violation!(key => "`{key}` is `core`, but Kubernetes has no such type");
         let broken = broken.in_file("remove `core: true` or correct the group, version or kind");
@@ -53,6 +53,16 @@ fn core_entry(key: &Key, resource: &Resource) -> Option<Violation> {
         let broken = violation!(key => "`{key}` does not describe Kubernetes' type of that name",
             "its group is `{group}`, its domain {domain}, its plural `{plural}`");
         return Some(broken.in_file(format!("group: {group}")));
+    }
+    let (chosen, since) = (project.kubernetes(), core.since());
+    if chosen < since {
+        let broken = violation!(key => "Kubernetes {chosen}, which the project is for, has no `{key}`",
+            "Kubernetes has that type since {since}, and k8s-openapi has the types of one version");
+        return Some(
+            broken
+                .by_command(Remedy::Kubernetes(since))
+                .in_file(format!("kubernetes: '{since}'")),
+        );
     }
     if resource.api.is_some() {
         let broken = violation!(key => "`{key}` is both `core` and an API of this project",

@@ -84,6 +84,9 @@ fn follow(remedy: Remedy, is_edit: bool, failure: Failure) -> Failure {
         }
         Remedy::Inspect => failure.advise(status()),
         Remedy::OwnProject => failure.advise(Script::forge("init --help")),
+        Remedy::Kubernetes(version) => {
+            failure.advise(Script::forge("edit --kubernetes").arg(version.to_string()))
+        }
         Remedy::ClusterWide => {
             failure.advise(Script::forge("edit --namespaced=false --dry-run --diff"))
         }

@@ -87,7 +87,7 @@ fn an_api_in_full() {
                 "name": "demo", "operator": "demo.example.com", "package": "demo", "library": "demo",
                 "runtime": "{ path = \"vendor/operator-runtime\" }",
                 "runtime_of_tests": "{ path = \"vendor/operator-runtime\", features = [\"envtest\", \"testing\"] }",
-                "runtime_repository": null, "domain": "example.com", "namespaced": false,
+                "crypto": "ring", "other_crypto": "aws-lc-rs", "runtime_repository": null, "kubernetes": "1.37", "kubernetes_feature": "v1_37", "domain": "example.com", "namespaced": false,
                 "license": "Apache-2.0", "owned": [],
             },
             "header": "// SPDX-License-Identifier: Apache-2.0\n\n",
@@ -153,10 +153,7 @@ fn names_that_rust_has_taken() {
         (&controllers[1]["api_group"], &controllers[1]["type_module"]),
         (&json!(""), &json!(""))
     );
-    assert_eq!(
-        controllers[0]["type_module"],
-        "crate::api::cache::r#type"
-    );
+    assert_eq!(controllers[0]["type_module"], "crate::api::cache::r#type");
     let variables = controllers.iter().map(|controller| &controller["variable"]);
     assert_eq!(
         variables.collect::<Vec<_>>(),

@@ -217,6 +217,8 @@ proptest! {
             license: License::Apache2,
             header: None,
             namespaced,
+            kubernetes: None,
+            crypto: Default::default(),
             plugins: Vec::new(),
         });
         let create = CreateApi {

@@ -136,10 +136,7 @@ pub(crate) fn decode_transformed<K: TypedObject>(
     let (labels, annotations) = (meta.labels.take(), meta.annotations.take());
     let kept = meta.clone();
     (meta.labels, meta.annotations) = (labels, annotations);
-    catch_unwind(AssertUnwindSafe(|| transform(&mut object))).map_err(|panic| {
-        let panic = panic_message(&*panic);
-        serde::de::Error::custom(format!("the transform of its store panicked: {panic}"))
-    })?;
+    transform(&mut object);
     let meta = object.meta_mut();
     *meta = ObjectMeta {
         labels: meta.labels.take(),
@@ -179,7 +176,15 @@ impl<const METADATA: bool> Raw<METADATA> {
     }
 
     pub(crate) fn decode(self, decode: &Decode) -> Entry {
-        match decode(&self.text) {
+        // Both the type and the transform of a store are the user's code.
+        let decoded = catch_unwind(AssertUnwindSafe(|| decode(&self.text)));
+        let decoded = decoded.unwrap_or_else(|panic| {
+            let panic = panic_message(&*panic);
+            Err(serde::de::Error::custom(format!(
+                "decoding panicked: {panic}"
+            )))
+        });
+        match decoded {
             Ok(object) => Entry::Valid(object),
             Err(error) => Entry::Invalid(Arc::new(Invalid {
                 // Owner references and labels also count for an undecodable object.
@@ -303,6 +308,18 @@ mod tests {
         );
     }
 
+    /// One object must not end the watch of all.
+    #[test]
+    fn a_type_that_panics_does_not_decode() {
+        let decode: Decode = Arc::new(|_| panic!("at the disco"));
+        let text = r#"{"metadata":{"name":"a","labels":{"b":"c"}}}"#;
+        let Entry::Invalid(invalid) = raw(text).decode(&decode) else {
+            panic!("it does not decode");
+        };
+        assert_eq!(invalid.error, "decoding panicked: at the disco");
+        assert!(invalid.meta.labels.is_some());
+    }
+
     #[test]
     fn a_transform_cannot_drop_the_metadata_that_the_runtime_reads() {
         let text = r#"{
@@ -331,7 +348,7 @@ mod tests {
             panic!("it cannot be kept whole");
         };
         assert_eq!(Key::of(&invalid.meta), Key::new(None, "a"));
-        let error = "the transform of its store panicked: at the disco";
+        let error = "decoding panicked: at the disco";
         assert_eq!(invalid.error, error);
     }
 }

@@ -1,8 +1,8 @@
-//! A client that starts watches one at a time, with a pause in between.
+//! A client for watches: it starts them one at a time, with a pause in between, and streams current lists.
 
 use std::{sync::Arc, time::Duration};
 
-use kube::Client;
+use kube::{Client, client::Body};
 use parking_lot::Mutex;
 use tokio::time::{Instant, sleep_until};
 use tower::service_fn;
@@ -15,8 +15,9 @@ const PAUSE: Duration = Duration::from_secs(1);
 pub(crate) fn paced(client: Client) -> Client {
     let namespace = client.default_namespace().to_owned();
     let next = Arc::new(Mutex::new(Instant::now()));
-    let service = service_fn(move |request: http::Request<kube::client::Body>| {
+    let service = service_fn(move |request: http::Request<Body>| {
         let (client, next) = (client.clone(), next.clone());
+        let request = current(request);
         async move {
             let query = request.uri().query().unwrap_or_default();
             if query.split('&').any(|pair| pair.starts_with("watch=")) {
@@ -35,12 +36,22 @@ pub(crate) fn paced(client: Client) -> Client {
     Client::new(service, namespace)
 }
 
+/// Makes a streamed list as current as other lists. kube asks for version 0, for which an API server may
+/// answer from a cache that lags behind: objects that the store has already would vanish for a moment.
+fn current(mut request: http::Request<Body>) -> http::Request<Body> {
+    let uri = request.uri().to_string();
+    if uri.contains("sendInitialEvents=true") {
+        let uri = uri.replace("&resourceVersion=0", "");
+        *request.uri_mut() = uri.parse().expect("a part of a URI");
+    }
+    request
+}
+
 #[cfg(test)]
 mod tests {
     use std::convert::Infallible;
 
     use futures::future::ok;
-    use kube::client::Body;
 
     use super::*;
 
@@ -58,5 +69,22 @@ mod tests {
         assert!(send("/pods?limit=1&watch=true").await < short);
         assert!(send("/pods?limit=1").await < short);
         assert!(send("/pods?limit=1&watch=true").await > short);
+    }
+
+    #[test]
+    fn streamed_lists_are_current() {
+        for (uri, expected) in [
+            (
+                "/pods?&watch=true&sendInitialEvents=true&resourceVersion=0",
+                "/pods?&watch=true&sendInitialEvents=true",
+            ),
+            (
+                "/pods?&watch=true&resourceVersion=0",
+                "/pods?&watch=true&resourceVersion=0",
+            ),
+        ] {
+            let request = http::Request::get(uri).body(Body::empty()).unwrap();
+            assert_eq!(current(request).uri(), expected);
+        }
     }
 }

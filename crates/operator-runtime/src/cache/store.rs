@@ -10,7 +10,7 @@ use std::{
 use kube::Resource;
 
 use super::{Key, Source};
-use crate::{error::panic_message, object::TypedObject};
+use crate::error::panic_message;
 
 /// The cached objects of type `K`. A watch keeps them up to date, with a short delay. Clones are cheap.
 ///
@@ -44,7 +44,7 @@ pub struct Store<K> {
     objects: PhantomData<fn() -> K>,
 }
 
-impl<K: TypedObject> Store<K> {
+impl<K: Send + Sync + 'static> Store<K> {
     pub(crate) fn new(source: Arc<Source>) -> Self {
         Self {
             source,
@@ -128,7 +128,7 @@ pub struct Index<K> {
     number: usize,
 }
 
-impl<K: TypedObject> Index<K> {
+impl<K: Send + Sync + 'static> Index<K> {
     /// The objects with this value, sorted by namespace and name.
     pub fn get(&self, value: &str) -> Vec<Arc<K>> {
         let entries = self.store.source.content.find(self.number, value);

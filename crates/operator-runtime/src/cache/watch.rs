@@ -10,20 +10,19 @@ use kube::{
         watcher::{self, DefaultBackoff, Event, watcher},
     },
 };
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
-use super::{Form, Key, Source, entry::Raw, paced};
+use super::{
+    Form, Key, Source,
+    entry::Raw,
+    listing::{Listing, Next, SILENCE},
+    paced,
+};
 use crate::{
     client::{discovery, watches::LONGEST},
     error::chain,
     server::probes::Readiness,
 };
-
-/// Objects per page of a list: a page is in memory twice, as text and decoded.
-const PAGE: u32 = 250;
-
-/// Objects per page for a store with a transform, whose objects are large: up to 1.5 MiB each.
-const LARGE: u32 = 10;
 
 /// The settings for watching a cluster.
 #[derive(Clone)]
@@ -36,6 +35,17 @@ pub(crate) struct Watching {
     pub(crate) check: String,
     /// Whether readiness waits until the source is filled, or only until its type is served.
     pub(crate) filled: bool,
+}
+
+impl Watching {
+    /// Readiness fails if it waits for the objects, and only shows the reason otherwise: the list may need a
+    /// conversion by this replica, which is asked when it is ready.
+    fn is_unfilled(&self, reason: &str) {
+        match self.filled {
+            true => self.readiness.fail(&self.check, reason),
+            false => self.readiness.pass_although(&self.check, reason),
+        }
+    }
 }
 
 impl Source {
@@ -55,16 +65,12 @@ impl Source {
     /// Watches until dropped. Starts when the API server serves the type.
     pub(crate) async fn watch(self: Arc<Self>, watching: Watching) {
         discovery::wait(&watching.client, &self.kind, |reason| {
+            self.is_hindered(reason);
             watching.readiness.fail(&watching.check, reason);
         })
         .await;
-        let Watching {
-            readiness, check, ..
-        } = &watching;
-        match watching.filled {
-            true => readiness.fail(check, format!("listing {}", self.kind)),
-            false => readiness.pass(check),
-        }
+        self.is_hindered(&format!("listing {}", self.kind));
+        watching.is_unfilled(&format!("listing {}", self.kind));
         let chosen = &self.selector.namespaces;
         let namespaces = match self.kind.namespaced {
             true if chosen.is_empty() => watching.namespaces.clone(),
@@ -74,16 +80,15 @@ impl Source {
         self.unlisted.send_replace(Some(namespaces.len()));
         let listed = async {
             self.filled().await;
-            readiness.pass(check);
+            watching.readiness.pass(&watching.check);
         };
         let tasks = namespaces.into_iter().map(|namespace| {
-            let (source, client) = (self.clone(), watching.client.clone());
+            let (source, watching) = (self.clone(), &watching);
             async move {
                 match source.form() {
-                    Form::Metadata => source.keep::<true>(client, namespace, PAGE).await,
-                    Form::Objects(..) => source.keep::<false>(client, namespace, PAGE).await,
-                    Form::Transformed(..) => {
-                        source.keep::<false>(client, namespace, LARGE).await;
+                    Form::Metadata => source.keep::<true>(watching, namespace).await,
+                    Form::Objects(..) | Form::Transformed(..) => {
+                        source.keep::<false>(watching, namespace).await;
                     }
                 }
             }
@@ -91,32 +96,47 @@ impl Source {
         futures::future::join(listed, futures::future::join_all(tasks)).await;
     }
 
-    async fn keep<const METADATA: bool>(
-        &self,
-        client: Client,
-        namespace: Option<String>,
-        page: u32,
-    ) {
+    async fn keep<const METADATA: bool>(&self, watching: &Watching, namespace: Option<String>) {
         let decode = self.form().decode();
-        let api: Api<Raw<METADATA>> = self.kind.api(paced(client), namespace.as_deref());
-        let mut config = watcher::Config::default().page_size(page).timeout(LONGEST);
+        let client = paced(watching.client.clone());
+        let api: Api<Raw<METADATA>> = self.kind.api(client, namespace.as_deref());
+        let mut config = watcher::Config::default().timeout(LONGEST);
         config.label_selector = self.selector.labels.clone();
         config.field_selector = self.selector.fields.clone();
-        let mut first = true;
+        let (mut first, mut listing) = (true, Listing::default());
         // kube's own backoff would reset at each list, even if all of them fail.
         let mut backoff = DefaultBackoff::default();
         loop {
-            let mut events = pin!(watcher(api.clone(), config.clone()));
+            let mut events = pin!(watcher(api.clone(), listing.config(config.clone())));
+            // Whether a list has begun, and has ended.
+            let (mut begun, mut complete) = (false, false);
             let mut listed = BTreeSet::new();
-            while let Some(event) = events.next().await {
+            loop {
+                let event = match listing.streams() && !complete {
+                    true => timeout(SILENCE, events.next()).await.unwrap_or_default(),
+                    false => events.next().await,
+                };
+                // A streamed list may fall silent, or begin again before its end.
+                let stopped = match &event {
+                    None => true,
+                    Some(event) => matches!(event, Ok(Event::Init)) && begun && !complete,
+                };
+                let Some(event) = event.filter(|_| !stopped) else {
+                    listing.fail(None);
+                    break;
+                };
                 match event {
-                    Ok(Event::Init) => listed.clear(),
+                    Ok(Event::Init) => {
+                        (begun, complete) = (true, false);
+                        listed.clear();
+                    }
                     Ok(Event::InitApply(raw)) => {
                         let key = raw.key();
                         self.change(&key, Some(raw.decode(&decode)));
                         listed.insert(key);
                     }
                     Ok(Event::InitDone) => {
+                        complete = true;
                         backoff.reset();
                         self.retain(namespace.as_deref(), &listed);
                         listed = BTreeSet::new();
@@ -135,24 +155,37 @@ impl Source {
                         self.change(&raw.key(), None);
                     }
                     Err(error) => {
-                        let (kind, text) = (&self.kind.resource.kind, chain(&error));
-                        if is_normal(&error) {
-                            tracing::info!(kind, namespace, error = text, "restarting a watch");
-                        } else {
-                            tracing::warn!(
-                                kind,
-                                namespace,
-                                error = text,
-                                "a watch failed, retrying"
-                            );
+                        let next = (!complete).then(|| listing.fail(Some(&error)));
+                        if next == Some(Next::AtOnce) {
+                            let (kind, error) = (&self.kind.resource.kind, chain(&error));
+                            tracing::debug!(kind, namespace, error, "listing in another way");
+                            break;
                         }
+                        self.report(&error, namespace.as_deref(), first.then_some(watching));
                         sleep(backoff.next().unwrap_or_default()).await;
-                        if is_too_late(&error) {
+                        if next.is_some() || is_too_late(&error) {
                             break;
                         }
                     }
                 }
             }
+        }
+    }
+
+    /// Logs an error; before the first list, readiness tells it, too.
+    fn report(&self, error: &watcher::Error, namespace: Option<&str>, unlisted: Option<&Watching>) {
+        let (kind, text) = (&self.kind.resource.kind, chain(error));
+        if is_normal(error) {
+            tracing::info!(kind, namespace, error = text, "restarting a watch");
+        } else {
+            tracing::warn!(kind, namespace, error = text, "a watch failed, retrying");
+        }
+        if let Some(watching) = unlisted {
+            let place = namespace.map(|name| format!(" of namespace {name}"));
+            let place = place.unwrap_or_default();
+            let reason = format!("cannot list {}{place}: {text}", self.kind);
+            self.is_hindered(&reason);
+            watching.is_unfilled(&reason);
         }
     }
 
@@ -181,13 +214,14 @@ fn is_normal(error: &watcher::Error) -> bool {
         || (status.code == 429 && status.message == "storage is (re)initializing")
 }
 
-/// Whether the resource version of a watch has expired. kube relists if the stream reports the expiry; if
-/// the response does, kube would repeat the request forever.
+/// Whether the resource version of a watch has expired, so that the objects must be listed again. kube does so
+/// if the stream reports the expiry; if the response does, kube would repeat the request forever.
 pub(crate) fn is_too_late(error: &watcher::Error) -> bool {
-    let watcher::Error::WatchStartFailed(kube::Error::Api(status)) = error else {
-        return false;
-    };
-    status.code == 410
+    match error {
+        watcher::Error::WatchStartFailed(kube::Error::Api(status)) => status.code == 410,
+        watcher::Error::WatchError(status) => status.code == 410,
+        _ => false,
+    }
 }
 
 #[cfg(test)]

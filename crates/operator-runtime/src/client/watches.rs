@@ -41,6 +41,7 @@ use kube::{
 use tokio::sync::Mutex;
 use tower::{BoxError, ServiceBuilder, ServiceExt, service_fn, util::MapRequestLayer};
 
+use super::unanswered::{Unanswered, streams};
 use crate::metrics::Calls;
 
 /// The longest duration of a watch in seconds, which `watcher::Config` must be given. Each watch lasts a
@@ -120,12 +121,29 @@ struct Connection {
     streams: Arc<()>,
     /// The maximum number of open streams.
     most: Arc<AtomicUsize>,
+    /// Whether a call waited in vain. The streams that are open last until the ping finds out, too.
+    discarded: Arc<AtomicBool>,
+}
+
+/// A place on a connection for one request.
+struct Place {
+    sender: SendRequest<Body>,
+    stream: Arc<()>,
+    discarded: Arc<AtomicBool>,
 }
 
 impl Connection {
     fn has_room(&self) -> bool {
         let open = Arc::strong_count(&self.streams) - 1;
         open < self.most.load(Ordering::Relaxed)
+    }
+
+    fn place(&self) -> Place {
+        Place {
+            sender: self.sender.clone(),
+            stream: self.streams.clone(),
+            discarded: self.discarded.clone(),
+        }
     }
 }
 
@@ -162,33 +180,37 @@ impl Pool {
     }
 
     async fn send(&self, request: Request<Body>) -> Result<Response<Answer>, BoxError> {
-        let Some((mut sender, stream)) = self.stream().await? else {
+        let Some(mut place) = self.place().await? else {
             let request = lasting(request, LONGEST_HTTP1);
             return Ok(self.http1.request(request).await?.map(Answer::new));
         };
-        let response = sender.send_request(lasting(request, LONGEST)).await?;
+        let (streams, discarded) = (streams(&request), place.discarded);
+        let call = Unanswered::new(move || discarded.store(true, Ordering::Relaxed));
+        let response = place.sender.send_request(lasting(request, LONGEST));
+        let (response, stream) = (call.wait(streams, response).await?, place.stream);
         // The stream is open until its last frame is read or the body is dropped.
         Ok(response.map(|body| {
-            let parts = Answer::new(body).into_data_stream();
+            let parts = body.into_data_stream();
             Answer::from_stream(parts.inspect(move |_| _ = &stream))
         }))
     }
 
-    /// A sender for a request, and the guard of its stream; `None` if only HTTP/1.1 is available.
-    async fn stream(&self) -> Result<Option<(SendRequest<Body>, Arc<()>)>, BoxError> {
+    /// A place for a request; `None` if only HTTP/1.1 is available.
+    async fn place(&self) -> Result<Option<Place>, BoxError> {
         if self.only_http1.load(Ordering::Relaxed) {
             return Ok(None);
         }
         let mut connections = self.connections.lock().await;
-        connections.retain(|connection| !connection.sender.is_closed());
+        connections
+            .retain(|found| !found.sender.is_closed() && !found.discarded.load(Ordering::Relaxed));
         if let Some(free) = connections.iter().find(|found| found.has_room()) {
-            return Ok(Some((free.sender.clone(), free.streams.clone())));
+            return Ok(Some(free.place()));
         }
         let Some(new) = self.connect().await? else {
             self.only_http1.store(true, Ordering::Relaxed);
             return Ok(None);
         };
-        let place = (new.sender.clone(), new.streams.clone());
+        let place = new.place();
         connections.push(new);
         Ok(Some(place))
     }
@@ -223,6 +245,7 @@ impl Pool {
             sender,
             streams: Arc::default(),
             most,
+            discarded: Arc::default(),
         }))
     }
 }

@@ -14,8 +14,8 @@ use crate::{
     object::TypedObject,
 };
 
-/// The error of a reconcile function.
-pub trait ReconcileError: Error + Send + Sync + 'static {
+/// The error of a reconcile function: a type with [`Error`], or `anyhow::Error` with the feature `anyhow`.
+pub trait ReconcileError: Into<Box<dyn Error + Send + Sync>> + Send + Sync + 'static {
     /// The kind of error, as one CamelCase word from a small fixed set, without names or messages. It
     /// appears in logs, in metrics, and as the reason of a condition.
     fn reason(&self) -> &'static str;
@@ -23,6 +23,28 @@ pub trait ReconcileError: Error + Send + Sync + 'static {
     /// Whether to wait for a change instead of retrying.
     fn is_terminal(&self) -> bool {
         false
+    }
+
+    /// The error itself, which a downcast finds.
+    #[doc(hidden)]
+    fn into_error(self) -> Box<dyn Error + Send + Sync> {
+        self.into()
+    }
+}
+
+/// The reason is `ApiCallFailed` if a [`kube::Error`] caused the error, and `ReconcileFailed` otherwise. For
+/// other reasons, or for an error that no retry solves, define an error type.
+#[cfg(feature = "anyhow")]
+impl ReconcileError for anyhow::Error {
+    fn reason(&self) -> &'static str {
+        match self.chain().any(|error| error.is::<kube::Error>()) {
+            true => "ApiCallFailed",
+            false => "ReconcileFailed",
+        }
+    }
+
+    fn into_error(self) -> Box<dyn Error + Send + Sync> {
+        self.reallocate_into_boxed_dyn_error_without_backtrace()
     }
 }
 
@@ -46,11 +68,13 @@ pub(super) struct Failure {
 
 impl Failure {
     pub(super) fn of<E: ReconcileError>(error: E) -> Self {
+        let (reason, terminal) = (error.reason(), error.is_terminal());
+        let error = error.into_error();
         Self {
-            reason: error.reason(),
-            message: chain(&error),
-            terminal: error.is_terminal(),
-            conflict: is_conflict(&error),
+            reason,
+            message: chain(&*error),
+            terminal,
+            conflict: is_conflict(&*error),
         }
     }
 
@@ -304,6 +328,34 @@ mod tests {
                 expected
             );
             assert_eq!(is_conflict(&Reconcile::Failed(refused(reason))), expected);
+        }
+    }
+
+    #[cfg(feature = "anyhow")]
+    #[test]
+    fn an_error_of_anyhow_is_one_of_a_reconcile() {
+        use anyhow::{Context as _, anyhow};
+
+        let refused = || {
+            let status = Status::failure("not now", "Conflict").with_code(409);
+            kube::Error::Api(status.boxed())
+        };
+        let with_context = Err::<(), _>(refused()).context("cannot apply").unwrap_err();
+        for (error, reason, message, conflict) in [
+            (anyhow!("no disk"), "ReconcileFailed", "no disk", false),
+            (refused().into(), "ApiCallFailed", "not now", true),
+            (with_context, "ApiCallFailed", "cannot apply: ", true),
+            (
+                Reconcile::Failed(refused()).into(),
+                "ApiCallFailed",
+                "cannot apply: ",
+                true,
+            ),
+        ] {
+            let failure = Failure::of(error);
+            assert_eq!((failure.reason, failure.conflict), (reason, conflict));
+            assert!(failure.message.contains(message), "{}", failure.message);
+            assert!(!failure.terminal);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Turns a definition into a running controller.
 
 use std::{
+    collections::BTreeMap,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
     time::Duration,
@@ -13,6 +14,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     Definition,
+    backoff::Backoff,
+    dynamic::Found,
     watch::{Secondary, Watch},
     worker::Worker,
 };
@@ -33,6 +36,8 @@ pub(crate) struct Environment {
     pub(crate) metrics: Metrics,
     pub(crate) recorder: Recorder,
     pub(crate) concurrency: u16,
+    /// The watches that controllers find at run time, by their names.
+    pub(crate) found: BTreeMap<&'static str, Vec<Arc<Found>>>,
     /// The resync period: every object is reconciled this often although nothing changed.
     pub(crate) resync: Duration,
 }
@@ -103,11 +108,16 @@ impl<C: Send + Sync + 'static> Definition<C> {
             timeout: self.timeout,
             condition: self.condition,
             report: self.report,
-            backoff: Default::default(),
+            backoff: Backoff::new(self.retries),
             shown: Default::default(),
             own: Default::default(),
             writer: Arc::new(writer),
             runs: Default::default(),
+            found: environment
+                .found
+                .get(self.name)
+                .cloned()
+                .unwrap_or_default(),
         };
         Ok(Prepared {
             name: self.name,

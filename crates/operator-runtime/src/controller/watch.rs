@@ -1,5 +1,7 @@
 //! The watch of a type, and the mapping from its events to primary objects.
 
+use std::sync::Arc;
+
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::api::ObjectMeta;
 
@@ -129,12 +131,13 @@ pub(super) struct Secondary<C> {
 }
 
 /// The mapping from a secondary object to primary objects.
-pub(super) enum Map<C> {
+#[derive(Clone)]
+pub(crate) enum Map<C> {
     Owner,
     By(Mapper<C>),
 }
 
-pub(super) type Mapper<C> = Box<dyn Fn(&Entry, &C) -> Vec<Key> + Send + Sync>;
+pub(crate) type Mapper<C> = Arc<dyn Fn(&Entry, &C) -> Vec<Key> + Send + Sync>;
 
 impl<C> Secondary<C> {
     /// The primary objects of an event, by its state before and after.

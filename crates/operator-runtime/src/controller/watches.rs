@@ -1,5 +1,7 @@
 //! Secondary watches of a controller.
 
+use std::sync::Arc;
+
 use kube::{
     api::{DynamicObject, ObjectMeta},
     runtime::reflector::{Lookup, ObjectRef},
@@ -122,11 +124,7 @@ where
         watch: Watch,
         map: impl Fn(&DynamicObject, &C) -> Vec<ObjectRef<K>> + Send + Sync + 'static,
     ) -> Self {
-        let map = by(move |entry: &Entry, context: &C| match entry.as_ref() {
-            Some(other) => map(other, context),
-            None => Vec::new(),
-        });
-        self.secondary(of, Form::dynamic(), watch, map, Verb::READ)
+        self.secondary(of, Form::dynamic(), watch, by_dynamic(map), Verb::READ)
     }
 
     /// Permissions in another cluster are not declared here.
@@ -157,7 +155,17 @@ fn by<K: Lookup, C>(
     map: impl Fn(&Entry, &C) -> Vec<ObjectRef<K>> + Send + Sync + 'static,
 ) -> Map<C> {
     let key = |object: ObjectRef<K>| Key::new(object.namespace.as_deref(), &object.name);
-    Map::By(Box::new(move |entry, context| {
+    Map::By(Arc::new(move |entry, context| {
         map(entry, context).into_iter().map(key).collect()
     }))
+}
+
+/// The mapping of a type that is known only at run time.
+pub(crate) fn by_dynamic<K: Lookup, C>(
+    map: impl Fn(&DynamicObject, &C) -> Vec<ObjectRef<K>> + Send + Sync + 'static,
+) -> Map<C> {
+    by(move |entry: &Entry, context: &C| match entry.as_ref() {
+        Some(other) => map(other, context),
+        None => Vec::new(),
+    })
 }

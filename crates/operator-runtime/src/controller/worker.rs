@@ -25,6 +25,7 @@ use tracing::Instrument;
 use super::{
     Action, Reconciling,
     backoff::Backoff,
+    dynamic::Found,
     failure::{Failure, Report, Shown},
 };
 use crate::{
@@ -38,6 +39,7 @@ use crate::{
     error::{chain, panic_message},
     metrics::{ControllerMetrics, Outcome},
     queue::{Queue, Taken},
+    traces,
 };
 
 /// The time for which an own write does not wake an object with a terminal failure: effectively forever, as
@@ -61,6 +63,7 @@ pub(super) struct Worker {
     pub(super) own: Own,
     pub(super) writer: Arc<Writer>,
     pub(super) runs: AtomicU64,
+    pub(super) found: Vec<Arc<Found>>,
 }
 
 impl Worker {
@@ -73,27 +76,40 @@ impl Worker {
                 taken = self.queue.next() => taken,
             };
             let _work = self.queue.work();
-            let key = &taken.object;
-            let found = self.source.content.get(key);
-            let wait = |entry: &Entry| self.own.wait(key, entry.meta(), taken.urgent);
-            if let Some((delay, priority)) = found.as_ref().and_then(wait) {
-                self.queue.look_after(&taken, delay, priority);
-            } else {
-                match found {
-                    Some(Entry::Valid(object)) => {
-                        let next = self.reconcile(&taken, object).await;
-                        if let Some(delay) = next.requeue_after {
-                            self.queue.requeue(&taken, delay, next.priority);
-                        }
-                    }
-                    Some(entry) => self.leave(key, &entry).await,
-                    None => {
-                        self.forget(key);
-                        self.writer.owned.forget(key);
-                    }
+            let turn = AssertUnwindSafe(self.turn(&taken)).catch_unwind();
+            if let Err(panic) = turn.await {
+                // The reconcile function panics in `call`. Here it was the code of its type.
+                let (controller, error) = (self.name, panic_message(&*panic));
+                let (key, delay) = (&taken.object, self.backoff.failed(&taken.object));
+                tracing::error!(controller, ?key, error, retry_in = ?delay, "a controller panicked");
+                self.queue.requeue(&taken, delay, None);
+            }
+            self.queue.done(&taken.object);
+        }
+    }
+
+    /// Reconciles a taken object, unless it waits for its own write.
+    async fn turn(&self, taken: &Taken<Key>) {
+        let key = &taken.object;
+        let found = self.source.content.get(key);
+        let wait = |entry: &Entry| self.own.wait(key, entry.meta(), taken.urgent);
+        if let Some((delay, priority)) = found.as_ref().and_then(wait) {
+            self.queue.look_after(taken, delay, priority);
+            return;
+        }
+        match found {
+            Some(Entry::Valid(object)) => {
+                let next = self.reconcile(taken, object).await;
+                if let Some(delay) = next.requeue_after {
+                    self.queue.requeue(taken, delay, next.priority);
                 }
             }
-            self.queue.done(key);
+            Some(entry) => self.leave(key, &entry).await,
+            None => {
+                self.forget(key);
+                self.writer.owned.forget(key);
+                self.found.iter().for_each(|found| found.forget(key));
+            }
         }
     }
 
@@ -106,7 +122,9 @@ impl Worker {
             namespace = key.namespace(),
             object = key.name(),
             reconcile_id = self.runs.fetch_add(1, Ordering::Relaxed),
+            trace_id = tracing::field::Empty,
         );
+        traces::record_id(&span);
         let run = async {
             let running = self.metrics.running();
             let begin = Instant::now();
@@ -309,4 +327,73 @@ impl Worker {
 fn unreported(error: kube::Error) {
     let error = chain(&error);
     tracing::warn!(error, "cannot report the failure in the status");
+}
+
+#[cfg(all(test, feature = "testing"))]
+mod tests {
+    use std::convert::Infallible;
+
+    use futures::future::ok;
+    use k8s_openapi::api::core::v1::ConfigMap;
+    use kube::{client::Body, runtime::events::Reporter};
+    use tokio::sync::mpsc::unbounded_channel;
+    use tower::service_fn;
+
+    use super::*;
+    use crate::{
+        cache::{Cache, Form},
+        controller::backoff::Retries,
+        metrics::Metrics,
+        object::{ScopedResource, Selector},
+    };
+
+    /// Its type may panic while a failure is written to its status.
+    #[tokio::test]
+    async fn a_panic_beside_the_reconcile_function_ends_no_worker() {
+        let answer = |_| ok::<_, Infallible>(http::Response::new(Body::empty()));
+        let client = Client::new(service_fn(answer), "default");
+        let kind = ScopedResource::of::<ConfigMap>();
+        let form = Form::of::<ConfigMap>();
+        let source = Cache::default().source(&kind, &Selector::default(), form);
+        let key = Key::new(Some("ns"), "a");
+        let object = r#"{"metadata":{"name":"a","namespace":"ns","resourceVersion":"1"}}"#;
+        source.fill([(key.clone(), object)].into_iter());
+        let metrics = Metrics::default();
+        let queue = Arc::new(Queue::new(metrics.queue("a")));
+        queue.open();
+        queue.add(&key, 0);
+        let reporter = Reporter {
+            controller: "a".to_owned(),
+            instance: None,
+        };
+        let (calls, mut called) = unbounded_channel();
+        let worker = Worker {
+            name: "a",
+            source,
+            queue,
+            reconcile: Box::new(move |_| {
+                calls.send(()).unwrap();
+                async { Err(Failure::new("Failed", "it fails".to_owned())) }.boxed()
+            }),
+            recorder: Recorder::new(client.clone(), reporter),
+            client,
+            metrics: metrics.controller("a", 1),
+            timeout: None,
+            condition: ReadyCondition::default(),
+            report: Some(|_, _, _| panic!("at the disco")),
+            backoff: Backoff::new(Retries::default()),
+            shown: Shown::default(),
+            own: Own::default(),
+            writer: Arc::new(Writer::new("a", "a", true)),
+            runs: AtomicU64::default(),
+            found: Vec::new(),
+        };
+        let stop = CancellationToken::new();
+        let worker = tokio::spawn(Arc::new(worker).run(stop.clone()));
+        for _ in 0..3 {
+            called.recv().await.expect("the worker has ended");
+        }
+        stop.cancel();
+        worker.await.unwrap();
+    }
 }

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use tower::{BoxError, service_fn};
 
 use crate::{
-    fake::request::{RecordedRequest, permission},
+    fake::request::{RecordedRequest, parameter, permission},
     object::Verb,
 };
 
@@ -40,10 +40,20 @@ impl Record {
         request: http::Request<client::Body>,
     ) -> Result<Response<client::Body>, BoxError> {
         let asked = RecordedRequest::read(request.method(), request.uri());
-        let response = client.send(request).await?;
+        let list = unstreamed(&request);
+        let lists = list.is_some();
+        let refused = match list {
+            Some(list) => Some(client.send(list).await?),
+            None => None,
+        };
+        let refused = refused.filter(|answer| answer.status() == StatusCode::FORBIDDEN);
+        let response = match refused {
+            Some(refused) => refused,
+            None => client.send(request).await?,
+        };
         if response.status() != StatusCode::FORBIDDEN {
             let asked = asked.into_iter();
-            let used = asked.flat_map(|asked| permissions(asked, response.status()));
+            let used = asked.flat_map(|asked| permissions(asked, lists, response.status()));
             self.0.lock().used.extend(used);
             return Ok(response);
         }
@@ -78,13 +88,30 @@ impl Record {
     }
 }
 
-/// The permissions that a request with this response used. A server-side apply that created the object used
-/// both patch and create.
-fn permissions(asked: RecordedRequest, answer: StatusCode) -> Vec<String> {
-    let mut taken = vec![asked.permission()];
-    if asked.verb == Verb::Patch && answer == StatusCode::CREATED {
-        let verb = Verb::Create;
-        taken.push(RecordedRequest { verb, ..asked }.permission());
+/// The list that an operator requests where the API server cannot stream, if `request` streams one. It is
+/// tried as well, because a role that allows only the watch is not enough there.
+fn unstreamed(request: &http::Request<client::Body>) -> Option<http::Request<client::Body>> {
+    parameter(request.uri(), "sendInitialEvents")?;
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    query.append_pair("limit", "1");
+    for name in ["fieldSelector", "labelSelector"] {
+        if let Some(value) = parameter(request.uri(), name) {
+            query.append_pair(name, &value);
+        }
     }
+    let uri = format!("{}?{}", request.uri().path(), query.finish());
+    http::Request::get(uri).body(client::Body::empty()).ok()
+}
+
+/// The permissions that a request with this response used. A server-side apply that created the object used
+/// both patch and create. A streamed list used watch, and [list](unstreamed).
+fn permissions(asked: RecordedRequest, lists: bool, answer: StatusCode) -> Vec<String> {
+    let mut taken = vec![asked.permission()];
+    let verb = match asked.verb {
+        Verb::Patch if answer == StatusCode::CREATED => Verb::Create,
+        Verb::Watch if lists => Verb::List,
+        _ => return taken,
+    };
+    taken.push(RecordedRequest { verb, ..asked }.permission());
     taken
 }

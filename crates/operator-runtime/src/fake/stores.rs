@@ -109,8 +109,30 @@ mod tests {
         controller::{Controller, Watch},
         fake::Fake,
         manager::Manager,
-        object::TypedObject,
+        object::{ScopedResource, TypedObject},
     };
+
+    #[tokio::test]
+    async fn a_watch_that_is_found_ends_when_no_object_needs_it() {
+        let fake = Fake::default();
+        let watches = fake.manager().owns_dynamic::<ConfigMap>("config-maps");
+        let [a, b] = ["a", "b"].map(|name| fake.insert(named::<ConfigMap>(name)));
+        let secrets = || [ScopedResource::of::<Secret>()];
+        let store = watches.set(&a, secrets()).unwrap().remove(0);
+        let mut names = ["x", "y", "z"].into_iter();
+        let mut seen = || {
+            fake.insert(named::<Secret>(names.next().unwrap()));
+            store.list().len()
+        };
+        assert_eq!(watches.set(&b, secrets()).unwrap().len(), 1);
+        assert_eq!(seen(), 1);
+        assert!(watches.set(&a, []).unwrap().is_empty());
+        assert_eq!(seen(), 2, "the other object needs it");
+        watches.set(&b, [ScopedResource::of::<ConfigMap>()]);
+        assert_eq!(seen(), 2, "it has ended");
+        let again = watches.set(&a, secrets()).unwrap().remove(0);
+        assert_eq!(again.list().len(), 3);
+    }
 
     fn named<K: DeserializeOwned>(name: &str) -> K {
         labelled(name, "none")

@@ -2,10 +2,9 @@
 
 use std::{env, fs, time::Duration};
 
-use rustls::crypto::SecureRandom;
-
 use crate::{
     client::NAMESPACE_FILE,
+    crypto::provider,
     duration::duration,
     error::{ElectionError, JITTER},
 };
@@ -129,9 +128,9 @@ impl LeaderElectionFlags {
 }
 
 fn random() -> Result<u128, ElectionError> {
-    let random: &dyn SecureRandom = rustls::crypto::ring::default_provider().secure_random;
     let mut bytes = [0; 16];
-    random.fill(&mut bytes).map_err(|_| ElectionError::Random)?;
+    let filled = provider().secure_random.fill(&mut bytes);
+    filled.map_err(|_| ElectionError::Random)?;
     Ok(u128::from_be_bytes(bytes))
 }
 

@@ -55,6 +55,7 @@ impl Endpoints {
     /// If an address or a certificate cannot be used.
     pub(crate) async fn bind(
         &mut self,
+        liveness: Readiness,
         readiness: Readiness,
         metrics: &Metrics,
         client: Client,
@@ -62,7 +63,7 @@ impl Endpoints {
         let mut servers = Vec::new();
         if let Some(Address(Some(address))) = self.probes {
             let server = Server::bind("probes", address, None, false).await?;
-            servers.push((server, probes::router(readiness)));
+            servers.push((server, probes::router(liveness, readiness)));
         }
         servers.extend(self.metrics.bind(metrics, self.http2, client).await?);
         for (name, address, router) in self.own.drain(..) {

@@ -52,6 +52,15 @@ pub struct Flags {
     #[arg(long, value_name = "DURATION", default_value = "10h", value_parser = duration)]
     pub sync_period: Duration,
 
+    /// How long watched objects may take to be listed at the start; then the operator ends with the reason
+    #[arg(long, value_name = "DURATION", default_value = "2m", value_parser = duration)]
+    pub cache_sync_timeout: Duration,
+
+    /// How long a shutdown may take; running reconciles get three quarters of it. The Pod's
+    /// terminationGracePeriodSeconds must be longer
+    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = duration)]
+    pub graceful_shutdown_timeout: Duration,
+
     /// Log format [default: text on a terminal, json elsewhere]
     #[arg(long, value_name = "FORMAT")]
     pub log_format: Option<LogFormat>,

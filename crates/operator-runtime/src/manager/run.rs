@@ -61,8 +61,9 @@ impl Manager {
                 }
             }
         };
+        let drain = stop::drain(self.grace);
         let stop = async {
-            let drained = timeout(stop::DRAIN, leaders.stop()).await;
+            let drained = timeout(drain, leaders.stop()).await;
             // After all work has ended, another replica may lead at once. Otherwise the lease expires.
             if let (Ok(()), Some(election)) = (&drained, election) {
                 election.release().await;
@@ -79,13 +80,13 @@ impl Manager {
         match failed {
             Some((name, Some(error))) => Err(Error::Failed(name, error)),
             Some((name, None)) => Err(Error::Ended(name)),
-            None => stopped.map_err(|_| Error::StopTimeout(stop::DRAIN)),
+            None => stopped.map_err(|_| Error::StopTimeout(drain)),
         }
     }
 
     fn election(&mut self) -> Option<Election> {
         let candidate = self.candidate.take()?;
-        let client = self.clusters.own.clients.watches.clone();
+        let client = self.clusters.own.clients.lease.clone();
         let (metrics, lease) = (self.metrics.clone(), candidate.lease);
         let election = Election::start(client, candidate, self.fence.clone());
         let mut leads = election.leadership().leads();
@@ -145,6 +146,7 @@ impl Manager {
             metrics: self.metrics.clone(),
             recorder: self.recorder.clone(),
             concurrency: self.concurrency,
+            found: std::mem::take(self.found.get_mut()),
             resync: self.resync,
         };
         let read = self.clusters.read();
@@ -196,9 +198,15 @@ impl Manager {
                     filled,
                 };
                 let name = format!("the watch of {}", source.kind);
-                watches.push(Runnable::new(name, false, |stop| async move {
-                    stop.run_until_cancelled(source.watch(watching)).await;
-                    Ok(())
+                let limit = self.sync;
+                watches.push(Runnable::new(name, false, move |stop| async move {
+                    tokio::select! {
+                        () = stop.cancelled() => Ok(()),
+                        () = source.clone().watch(watching) => Ok(()),
+                        why = source.overdue(limit) => {
+                            Err(format!("not synced within {limit:?}: {why}").into())
+                        }
+                    }
                 }));
             }
         }
@@ -208,8 +216,10 @@ impl Manager {
     /// The servers, which are bound already.
     async fn servers(&mut self) -> Result<Vec<Runnable>, Error> {
         let client = self.clusters.own.clients.unfenced.clone();
-        let readiness = self.readiness.clone();
-        let servers = self.endpoints.bind(readiness, &self.metrics, client);
+        let (liveness, readiness) = (self.liveness.clone(), self.readiness.clone());
+        let servers = self
+            .endpoints
+            .bind(liveness, readiness, &self.metrics, client);
         Ok(servers.await?.into_iter().map(Runnable::from).collect())
     }
 

@@ -9,11 +9,14 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// The time for running reconciles to finish after the first signal.
-pub(crate) const DRAIN: Duration = Duration::from_secs(22);
-
-/// The time for the whole shutdown: reconciles, release of the lease, servers.
+/// controller-runtime's default of the time for the whole shutdown: reconciles, release of the lease,
+/// servers.
 pub(crate) const GRACE: Duration = Duration::from_secs(30);
+
+/// The part of this time for running reconciles to finish after the first signal.
+pub(crate) fn drain(grace: Duration) -> Duration {
+    grace * 3 / 4
+}
 
 /// The time, each, for the work without leadership, the watches and the servers.
 pub(crate) const REST: Duration = Duration::from_secs(5);
@@ -26,17 +29,14 @@ pub(crate) const LOST: Duration = Duration::from_secs(2);
 pub(crate) fn end_after(time: Duration) {
     thread::spawn(move || {
         thread::sleep(time);
-        tracing::error!(
-            "still running after {} s, ending the process",
-            time.as_secs()
-        );
+        tracing::error!("still running after {time:?}, ending the process");
         exit(1)
     });
 }
 
 /// Cancels `stop` at the first SIGTERM or SIGINT. Ends the process at the second signal, or after the grace
 /// period. Uses a thread for the same reason.
-pub(crate) fn on_signals(stop: CancellationToken) -> io::Result<()> {
+pub(crate) fn on_signals(stop: CancellationToken, grace: Duration) -> io::Result<()> {
     let runtime = Builder::new_current_thread().enable_io().build()?;
     let inside = runtime.enter();
     let mut terminate = signal(SignalKind::terminate())?;
@@ -50,7 +50,7 @@ pub(crate) fn on_signals(stop: CancellationToken) -> io::Result<()> {
             }
             if first {
                 tracing::info!("stopping");
-                end_after(GRACE);
+                end_after(grace);
                 stop.cancel();
             }
         }

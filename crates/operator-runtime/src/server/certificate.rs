@@ -12,7 +12,6 @@ use std::{
 
 use parking_lot::RwLock;
 use rustls::{
-    crypto::ring,
     pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
     server::{ClientHello, ResolvesServerCert},
     sign::CertifiedKey,
@@ -20,6 +19,7 @@ use rustls::{
 use tokio::{fs, time::sleep};
 
 use crate::{
+    crypto::provider,
     error::Error,
     metrics::{Counter, Metrics},
 };
@@ -193,7 +193,7 @@ pub(crate) fn parse(certificate: &[u8], key: &[u8]) -> Result<Arc<CertifiedKey>,
         return Err("holds no PEM certificate".to_owned());
     }
     let key = PrivateKeyDer::from_pem_slice(key).map_err(|_| "its key is not a PEM key")?;
-    let certificate = CertifiedKey::from_der(chain, key, &ring::default_provider());
+    let certificate = CertifiedKey::from_der(chain, key, &provider());
     certificate.map(Arc::new).map_err(|error| error.to_string())
 }
 

@@ -1,7 +1,11 @@
-//! `/healthz`: the process runs, whatever the state of the API server. `/readyz`: every readiness check
-//! passes.
+//! `/healthz`: the process runs, whatever the state of the API server, and every liveness check passes.
+//! `/readyz`: every readiness check passes.
 
-use std::{fmt::Write, sync::Arc};
+use std::{
+    fmt::Write,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+};
 
 use axum::{
     Router,
@@ -11,7 +15,9 @@ use axum::{
 };
 use parking_lot::Mutex;
 
-/// The readiness checks. Leadership is never one: a follower that is not ready blocks a rollout.
+use crate::error::panic_message;
+
+/// The checks of a probe, readiness or liveness. Leadership is never one: a follower that is not ready blocks a rollout.
 #[derive(Clone, Default)]
 pub(crate) struct Readiness(Arc<Mutex<Vec<Check>>>);
 
@@ -23,22 +29,23 @@ struct Check {
 
 #[derive(Clone)]
 enum CheckState {
-    Passed,
-    /// Failed, with the reason.
-    Failed(String),
+    Known(Verdict),
     /// A function that runs at each probe.
     Ask(Arc<Ask>),
 }
 
-/// The name of a check, and the reason if it fails.
-type Outcome = (String, Option<String>);
+/// A passed check may have a remark; a failed one has a reason.
+type Verdict = Result<Option<String>, String>;
+
+/// The name of a check, and its verdict.
+type Outcome = (String, Verdict);
 
 type Ask = dyn Fn() -> Result<(), String> + Send + Sync;
 
 impl Readiness {
     /// Adds a check that has not passed yet.
     pub(crate) fn expect(&self, check: &str) {
-        let state = CheckState::Failed("not started".to_owned());
+        let state = CheckState::Known(Err("not started".to_owned()));
         self.add(check, state);
     }
 
@@ -53,12 +60,17 @@ impl Readiness {
 
     /// Marks a check as passed.
     pub(crate) fn pass(&self, check: &str) {
-        self.set(check, &CheckState::Passed);
+        self.set(check, Ok(None));
+    }
+
+    /// Marks a check as passed, with a remark about what is not yet as it should be.
+    pub(crate) fn pass_although(&self, check: &str, remark: impl Into<String>) {
+        self.set(check, Ok(Some(remark.into())));
     }
 
     /// Marks a check as failed, with a short reason for the response.
     pub(crate) fn fail(&self, check: &str, reason: impl Into<String>) {
-        self.set(check, &CheckState::Failed(reason.into()));
+        self.set(check, Err(reason.into()));
     }
 
     /// Whether every check passes, and one line per check.
@@ -73,12 +85,13 @@ impl Readiness {
         let mut checks = self.0.lock().clone();
         checks.retain(|check| wanted(&check.name));
         let result = |check: Check| {
-            let failure = match check.state {
-                CheckState::Passed => None,
-                CheckState::Failed(reason) => Some(reason),
-                CheckState::Ask(ask) => ask().err(),
+            let verdict = match check.state {
+                CheckState::Known(verdict) => verdict,
+                CheckState::Ask(ask) => catch_unwind(AssertUnwindSafe(|| ask()))
+                    .unwrap_or_else(|panic| Err(format!("panicked: {}", panic_message(&*panic))))
+                    .map(|()| None),
             };
-            (check.name, failure)
+            (check.name, verdict)
         };
         checks.into_iter().map(result).collect()
     }
@@ -89,9 +102,9 @@ impl Readiness {
         checks.sort_by(|a, b| a.name.cmp(&b.name));
     }
 
-    fn set(&self, name: &str, state: &CheckState) {
+    fn set(&self, name: &str, verdict: Verdict) {
         for check in self.0.lock().iter_mut().filter(|check| check.name == name) {
-            check.state = state.clone();
+            check.state = CheckState::Known(verdict.clone());
         }
     }
 }
@@ -101,12 +114,13 @@ impl Readiness {
 fn report(probe: &str, results: &[Outcome], exclude: &[&str]) -> (bool, String) {
     let mut text = String::new();
     let mut passed = true;
-    for (name, failure) in results {
+    for (name, verdict) in results {
         // Writing to a String cannot fail.
-        _ = match failure {
+        _ = match verdict {
             _ if exclude.contains(&name.as_str()) => writeln!(text, "[+]{name} excluded: ok"),
-            None => writeln!(text, "[+]{name} ok"),
-            Some(reason) => {
+            Ok(None) => writeln!(text, "[+]{name} ok"),
+            Ok(Some(remark)) => writeln!(text, "[+]{name} ok: {remark}"),
+            Err(reason) => {
                 passed = false;
                 writeln!(text, "[-]{name} failed: {reason}")
             }
@@ -129,10 +143,9 @@ fn report(probe: &str, results: &[Outcome], exclude: &[&str]) -> (bool, String) 
 }
 
 /// The routes of the probes.
-pub(crate) fn router(readiness: Readiness) -> Router {
-    let alive = Readiness::default();
-    alive.expect("ping");
-    alive.pass("ping");
+pub(crate) fn router(liveness: Readiness, readiness: Readiness) -> Router {
+    liveness.expect("ping");
+    liveness.pass("ping");
     let probe = |name, checks| {
         let probe = Probe { name, checks };
         Router::new()
@@ -140,7 +153,7 @@ pub(crate) fn router(readiness: Readiness) -> Router {
             .route(&format!("/{name}/{{check}}"), get(one))
             .with_state(probe)
     };
-    probe("healthz", alive).merge(probe("readyz", readiness))
+    probe("healthz", liveness).merge(probe("readyz", readiness))
 }
 
 #[derive(Clone)]
@@ -214,7 +227,8 @@ mod tests {
 
     async fn get(readiness: &Readiness, uri: &str) -> (u16, String) {
         let request = Request::get(uri).body(Body::empty()).unwrap();
-        let response = router(readiness.clone()).oneshot(request).await.unwrap();
+        let routes = router(Readiness::default(), readiness.clone());
+        let response = routes.oneshot(request).await.unwrap();
         let status = response.status().as_u16();
         let body = to_bytes(response.into_body(), 10_000).await.unwrap();
         (status, String::from_utf8(body.to_vec()).unwrap())
@@ -253,6 +267,14 @@ mod tests {
         }
         readiness.pass("widgets");
         assert_eq!(get(&readiness, "/readyz").await, (200, "ok".to_owned()));
+        readiness.pass_although("widgets", "cannot list widgets");
+        assert_eq!(
+            get(&readiness, "/readyz/widgets?verbose").await,
+            (
+                200,
+                "[+]widgets ok: cannot list widgets\nreadyz check passed\n".to_owned()
+            )
+        );
         readiness.fail("gadgets", "gone");
         assert_eq!(get(&readiness, "/readyz").await.0, 503);
     }
@@ -270,5 +292,29 @@ mod tests {
             get(&readiness, "/readyz/database?verbose").await,
             (200, "[+]database ok\nreadyz check passed\n".to_owned())
         );
+        // No answer is left.
+        let (status, text) = get(&readiness, "/readyz").await;
+        assert_eq!(status, 503);
+        assert!(text.starts_with("[-]database failed: panicked: "), "{text}");
+    }
+
+    #[tokio::test]
+    async fn checks_of_the_user_also_decide_about_liveness() {
+        let liveness = Readiness::default();
+        let printer = Arc::new(Mutex::new(Ok(())));
+        let answer = printer.clone();
+        liveness.ask("printer", move || answer.lock().clone());
+        let routes = router(liveness, Readiness::default());
+        let get = async |uri| {
+            let request = Request::get(uri).body(Body::empty()).unwrap();
+            let response = routes.clone().oneshot(request).await.unwrap();
+            response.status().as_u16()
+        };
+        assert_eq!(get("/healthz").await, 200);
+        *printer.lock() = Err("on fire".to_owned());
+        let codes = (get("/healthz").await, get("/healthz/printer").await);
+        assert_eq!(codes, (503, 503));
+        let codes = (get("/healthz/ping").await, get("/readyz").await);
+        assert_eq!(codes, (200, 200));
     }
 }

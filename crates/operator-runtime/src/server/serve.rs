@@ -18,12 +18,12 @@ use axum_server::{
     tls_rustls::{RustlsAcceptor, RustlsConfig},
 };
 use hyper_util::rt::TokioTimer;
-use rustls::{ServerConfig, crypto::ring};
+use rustls::ServerConfig;
 use tokio::{net::TcpListener, sync::Semaphore, time::timeout};
 use tokio_util::sync::CancellationToken;
 use tower::{ServiceExt, service_fn};
 
-use crate::{error::Error, server::certificate::Certificate};
+use crate::{crypto::provider, error::Error, server::certificate::Certificate};
 
 /// The default limit of a body, in bytes. For an update, the API server sends an object twice, each up to
 /// its own limit of 3 MiB.
@@ -194,7 +194,7 @@ fn tls(certificate: &Certificate, http2: bool) -> io::Result<RustlsConfig> {
     } else {
         &["http/1.1"]
     };
-    let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+    let config = ServerConfig::builder_with_provider(provider())
         .with_safe_default_protocol_versions()
         .map_err(io::Error::other)?;
     let mut config = config

@@ -293,6 +293,84 @@ async fn finalizer() -> Result<()> {
     example.stop().await
 }
 
+/// The type of an object is found while the operator runs, watched, and no longer watched.
+#[tokio::test]
+async fn stack() -> Result<()> {
+    let example = Example::start("stack", &[]).await?;
+    let api = objects("stack.example.com", "v1", "Stack")?;
+    let gear = json!({
+        "apiVersion": "late.example.com/v1",
+        "kind": "Gear",
+        "metadata": { "name": "gear" },
+        "spec": { "teeth": 9 },
+    });
+    let config_map = json!({
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": { "name": "stacked" },
+        "data": { "a": "b" },
+    });
+    let sample = json!({
+        "apiVersion": "stack.example.com/v1",
+        "kind": "Stack",
+        "metadata": { "name": "sample" },
+        "spec": { "objects": [gear, config_map] },
+    });
+    create(&api, sample).await?;
+    let missing = "the API server does not serve Gear in late.example.com/v1";
+    until_ready(&api, "False", missing).await?;
+
+    let schema = json!({ "type": "object", "x-kubernetes-preserve-unknown-fields": true });
+    let late: CustomResourceDefinition = serde_json::from_value(json!({
+        "metadata": { "name": "gears.late.example.com" },
+        "spec": {
+            "group": "late.example.com",
+            "names": { "kind": "Gear", "plural": "gears" },
+            "scope": "Namespaced",
+            "versions": [{
+                "name": "v1", "served": true, "storage": true,
+                "schema": { "openAPIV3Schema": schema },
+            }],
+        },
+    }))?;
+    cluster()?.install(anyhow::Ok(vec![late])).await?;
+    until_ready(&api, "True", "applied 2 objects").await?;
+
+    let gears = objects("late.example.com", "v1", "Gear")?;
+    let config_maps = cluster()?.api::<ConfigMap>()?;
+    let first = gears.get("gear").await?;
+    ensure!(first.data["spec"]["teeth"] == 9);
+    config_maps.get("stacked").await?;
+    // Its watch shows the deletion.
+    gears.delete("gear", &DeleteParams::default()).await?;
+    until("another gear", async || {
+        let gear = gears.get_opt("gear").await?;
+        Ok(gear.filter(|gear| gear.uid() != first.uid()))
+    })
+    .await?;
+
+    let fewer = Patch::Merge(json!({ "spec": { "objects": [config_map] } }));
+    api.patch("sample", &PatchParams::default(), &fewer).await?;
+    until("the end of the gear and of its watch", async || {
+        let is_gone = gears.get_opt("gear").await?.is_none();
+        let ended = "no longer watching gears in late.example.com/v1";
+        let types = &api.get("sample").await?.data["status"]["types"];
+        let left = json!([{ "apiVersion": "v1", "kind": "ConfigMap" }]);
+        Ok((is_gone && *types == left && example.log().contains(ended)).then_some(()))
+    })
+    .await?;
+    config_maps.get("stacked").await?;
+
+    // Without a finalizer, nothing tells the reconcile function.
+    api.delete("sample", &DeleteParams::default()).await?;
+    until("the end of all its watches", async || {
+        let ended = "no longer watching configmaps in v1";
+        Ok(example.log().contains(ended).then_some(()))
+    })
+    .await?;
+    example.stop().await
+}
+
 #[tokio::test]
 async fn webhooks() -> Result<()> {
     let port = format!("--webhook-port={}", free_port()?);

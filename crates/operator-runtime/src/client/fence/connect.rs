@@ -3,15 +3,19 @@
 use std::{
     io,
     pin::Pin,
+    sync::Arc,
     task::{Context, Poll},
     time::Duration,
 };
+
+use axum::body::Body as Answer;
+use http::{Request, Response};
 
 use hyper_timeout::TimeoutConnector;
 use hyper_util::{
     client::legacy::{
         self,
-        connect::{Connected, Connection, HttpConnector},
+        connect::{Connect, Connected, Connection, HttpConnector},
     },
     rt::{TokioExecutor, TokioIo},
 };
@@ -19,40 +23,48 @@ use kube::{
     Client, Config,
     client::{Body, ClientBuilder, ConfigExt},
 };
+use parking_lot::Mutex;
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     net::TcpStream,
 };
-use tower::{BoxError, ServiceBuilder, ServiceExt};
+use tower::{BoxError, ServiceBuilder, ServiceExt, service_fn};
 
 use super::{Fence, NotLeading};
-use crate::{client::Observers, clock::since_boot};
+use crate::{
+    client::{
+        Observers, Spans,
+        unanswered::{Unanswered, streams},
+    },
+    clock::since_boot,
+};
 
 /// A client that writes only if the fence permits it. Bytes in flight are dropped after `margin` without an
 /// acknowledgement, or when the process ends: TCP would otherwise retransmit and deliver them while another
 /// process leads.
 ///
-/// Without leader election, and through a proxy, this is kube's own client behind the first check of the
-/// fence.
+/// Through a proxy, this is kube's own client behind the first check of the fence.
 pub(crate) fn client(
     config: Config,
     observers: Observers,
     fence: &Fence,
     margin: Duration,
 ) -> kube::Result<Client> {
-    if fence.is_always_open() || config.proxy_url.is_some() {
+    if config.proxy_url.is_some() {
         let client = ClientBuilder::try_from(config)?.with_layer(&observers.calls);
-        let client = client.with_layer(&observers.warnings);
+        let client = client.with_layer(&observers.warnings).with_layer(&Spans);
         return Ok(client.with_layer(fence).build());
     }
+    let fenced = !fence.is_always_open();
     let mut tcp = HttpConnector::new();
     tcp.enforce_http(false);
+    tcp.set_nodelay(true);
     #[cfg(target_os = "linux")]
-    tcp.set_tcp_user_timeout(Some(margin));
+    tcp.set_tcp_user_timeout(Some(margin).filter(|_| fenced));
     let guard = fence.clone();
     let tcp = tcp.map_response(move |stream| {
         let stream = stream.into_inner();
-        if let Err(error) = stream.set_zero_linger() {
+        if fenced && let Err(error) = stream.set_zero_linger() {
             tracing::debug!(%error, "cannot drop unsent bytes when the process ends");
         }
         let fence = guard.clone();
@@ -62,9 +74,10 @@ pub(crate) fn client(
     connector.set_connect_timeout(config.connect_timeout);
     connector.set_read_timeout(config.read_timeout);
     connector.set_write_timeout(config.write_timeout);
-    let client = legacy::Client::builder(TokioExecutor::new()).build::<_, Body>(connector);
+    let connections = Connections::new(connector);
 
     let service = ServiceBuilder::new()
+        .layer(Spans)
         .layer(config.base_uri_layer())
         .option_layer(config.auth_layer()?)
         .layer(config.extra_headers_layer()?)
@@ -73,8 +86,39 @@ pub(crate) fn client(
         .map_err(BoxError::from)
         .layer(observers.warnings)
         .layer(observers.calls)
-        .service(client);
+        .service(service_fn(move |request| connections.clone().send(request)));
     Ok(Client::new(service, config.default_namespace))
+}
+
+/// The HTTP/1.1 connections of a client. A call that waited in vain closes its own, and every idle one: what
+/// silenced the first may have silenced them, and each would cost another call its timeout.
+#[derive(Clone)]
+struct Connections<C> {
+    connector: C,
+    pool: Arc<Mutex<Arc<legacy::Client<C, Body>>>>,
+}
+
+impl<C: Connect + Clone + Send + Sync + 'static> Connections<C> {
+    fn new(connector: C) -> Self {
+        let pool = Arc::new(Mutex::new(Self::pool(connector.clone())));
+        Self { connector, pool }
+    }
+
+    fn pool(connector: C) -> Arc<legacy::Client<C, Body>> {
+        Arc::new(legacy::Client::builder(TokioExecutor::new()).build(connector))
+    }
+
+    async fn send(self, request: Request<Body>) -> Result<Response<Answer>, BoxError> {
+        let pool = self.pool.lock().clone();
+        let (streams, response) = (streams(&request), pool.request(request));
+        let call = Unanswered::new(move || {
+            let mut current = self.pool.lock();
+            if Arc::ptr_eq(&current, &pool) {
+                *current = Self::pool(self.connector);
+            }
+        });
+        call.wait(streams, response).await
+    }
 }
 
 /// A connection that writes nothing after the deadline of the fence.

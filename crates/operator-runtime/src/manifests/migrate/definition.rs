@@ -13,11 +13,11 @@ use kube::{
     api::{ApiResource, Patch, PatchParams},
     core::GroupVersionKind,
 };
-use ring::digest::{SHA256, digest};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
 use super::Error;
+use crate::crypto::sha256;
 
 /// The time in which the API server must switch to a new storage version.
 const EFFECTIVE: Duration = Duration::from_secs(30);
@@ -88,7 +88,7 @@ impl Definition {
     pub(super) async fn wait_until_effective(&self, client: &Client) -> Result<(), Error> {
         let resource = self.resource();
         let text = format!("{}/{}", resource.api_version, resource.kind);
-        let hash = ByteString(digest(&SHA256, text.as_bytes()).as_ref()[..8].to_vec());
+        let hash = ByteString(sha256(text.as_bytes())[..8].to_vec());
         let (hash, begin) = (json!(hash), Instant::now());
         while begin.elapsed() < EFFECTIVE {
             let list = client.list_api_group_resources(&resource.api_version).await;

@@ -25,12 +25,11 @@ use k8s_openapi::api::{
 };
 use kube::{Api, Client, Resource, api::PostParams};
 use parking_lot::Mutex;
-use ring::digest::{SHA256, digest};
 use serde::{Serialize, de::DeserializeOwned};
 use tokio::time::timeout;
 
 use super::cache::{Cache, Key};
-use crate::error::chain;
+use crate::{crypto::sha256, error::chain};
 
 /// The timeout of a review.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -154,9 +153,7 @@ impl Authorizer {
 }
 
 fn hash(text: &[u8]) -> Key {
-    let mut key = Key::default();
-    key.copy_from_slice(digest(&SHA256, text).as_ref());
-    key
+    sha256(text)
 }
 
 fn known<V: Clone>(cache: &Mutex<Cache<V>>, key: &Key) -> Option<V> {

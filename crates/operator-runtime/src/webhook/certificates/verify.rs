@@ -8,9 +8,10 @@ use std::{
 use rustls::{
     RootCertStore,
     client::{WebPkiServerVerifier, danger::ServerCertVerifier},
-    crypto::ring,
     pki_types::{CertificateDer, ServerName, UnixTime},
 };
+
+use crate::crypto::provider;
 
 /// Verifies `chain` (the certificate first) for each of the hosts, at a time, with `ca` as the only trust
 /// anchor.
@@ -28,8 +29,7 @@ pub(super) fn verify(
     roots
         .add(ca.clone().into_owned())
         .map_err(|error| error.to_string())?;
-    let provider = Arc::new(ring::default_provider());
-    let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider);
+    let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider());
     let verifier = verifier.build().map_err(|error| error.to_string())?;
     let at = UnixTime::since_unix_epoch(at.duration_since(UNIX_EPOCH).unwrap_or_default());
     for host in hosts {

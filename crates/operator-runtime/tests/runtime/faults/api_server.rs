@@ -1,27 +1,35 @@
 //! The API server itself: killed, restarted, paused.
 
 use std::{
+    collections::BTreeSet,
     fs,
     io::{BufRead, BufReader},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use anyhow::{Context as _, Result, ensure};
+use futures::{StreamExt, TryStreamExt, stream};
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::ResourceExt;
+use kube::{
+    ResourceExt,
+    api::{DeleteParams, Patch, PatchParams, PostParams},
+};
 use operator_runtime::{
-    Controllers,
+    Controllers, Store,
     envtest::{Cluster, free_port},
 };
+use serde_json::json;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::UnixStream,
-    time::sleep,
+    time::{sleep, timeout},
 };
 
 use crate::faults::{
+    gate::Answer,
     journal::{Journal, Order},
     kubeconfig,
     link::Link,
@@ -229,6 +237,91 @@ async fn the_api_server_is_killed_and_stopped() -> Result<()> {
         recovered,
     );
     ensure!(asked < 10.0, "{asked} requests");
+    ensure!(operator.runs());
+    Ok(())
+}
+
+/// A store follows an API server that was killed, while objects change and their history is compacted.
+#[tokio::test]
+async fn ten_thousand_objects_through_a_restart() -> Result<()> {
+    const OBJECTS: usize = 10_000;
+    const CHANGES: usize = 300;
+    let cluster = Cluster::start()?;
+    cluster.install(widget::crds()).await?;
+    let site = Site::within(&cluster, "many-objects").await?;
+    let mut server = ApiServer::of(&cluster)?;
+    let api = site.children();
+    let (post, delete) = (PostParams::default(), DeleteParams::default());
+    let object = |number: usize, value: &str| {
+        let name = format!("c-{number:05}");
+        let data = json!({ "metadata": { "name": name }, "data": { "value": value } });
+        serde_json::from_value::<ConfigMap>(data)
+    };
+    let create = async |numbers: std::ops::Range<usize>| {
+        let creates = numbers.map(|number| {
+            let (api, post) = (api.clone(), &post);
+            async move { anyhow::Ok(api.create(post, &object(number, "first")?).await?) }
+        });
+        let created = stream::iter(creates).buffer_unordered(16);
+        anyhow::Ok(created.try_collect::<Vec<_>>().await?.len())
+    };
+    ensure!(create(0..OBJECTS).await? == OBJECTS);
+
+    let begin = Instant::now();
+    let (sender, store) = std::sync::mpsc::channel::<Store<ConfigMap>>();
+    let controllers = Controllers::<()>::default();
+    let place = format!("--watch-namespace={}", site.namespace);
+    let operator = Operator::start(&site.kubeconfig, &[&place], controllers, |manager| {
+        _ = sender.send(manager.store());
+    })
+    .await?;
+    let store = store.recv()?;
+    timeout(Duration::from_secs(60), store.synced()).await?;
+    ensure!(store.list().len() == OBJECTS);
+    row("10,000 objects", "in a store", begin.elapsed());
+
+    server.signal("KILL")?;
+    sleep(Duration::from_secs(2)).await;
+    server.start()?;
+    site.gate
+        .rule(|ask| (ask.method == "GET").then_some(Answer::Failure(503, "Unavailable")));
+    ready(&site).await?;
+    site.gate.end_watches();
+    for number in 0..CHANGES {
+        let changed = Patch::Merge(json!({ "data": { "value": "second" } }));
+        let name = format!("c-{number:05}");
+        api.patch(&name, &PatchParams::default(), &changed).await?;
+        let name = format!("c-{:05}", CHANGES + number);
+        api.delete(&name, &delete).await?;
+    }
+    ensure!(create(OBJECTS..OBJECTS + CHANGES).await? == CHANGES);
+    let last = api.get("c-00000").await?.resource_version();
+    server.compact(&last.context("no version")?).await?;
+    site.gate.pass();
+    let back = Instant::now();
+    let sum = |objects: &[Arc<ConfigMap>]| {
+        let value = |object: &ConfigMap| object.data.as_ref()?.get("value").cloned();
+        let second = objects
+            .iter()
+            .filter(|object| value(object).as_deref() == Some("second"));
+        let names: BTreeSet<_> = objects.iter().map(|object| object.name_any()).collect();
+        (second.count(), names)
+    };
+    let names = (0..OBJECTS + CHANGES).filter(|number| !(CHANGES..2 * CHANGES).contains(number));
+    let names: BTreeSet<_> = names.map(|number| format!("c-{number:05}")).collect();
+    until("the store has every change", 90, async || {
+        // The API server creates one in each namespace.
+        let mut objects = store.list();
+        objects.retain(|object| object.name_any() != "kube-root-ca.crt");
+        Ok(sum(&objects) == (CHANGES, names.clone()))
+    })
+    .await?;
+    let happened = format!("{} changes noticed", 3 * CHANGES);
+    row(
+        "10,000 objects, API server killed and compacted",
+        &happened,
+        back.elapsed(),
+    );
     ensure!(operator.runs());
     Ok(())
 }

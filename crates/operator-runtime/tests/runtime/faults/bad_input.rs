@@ -86,7 +86,7 @@ async fn one_clear_line() -> Result<()> {
             vec![&good],
             "unknown-trigger",
             1,
-            "a trigger names controller `gadgets`",
+            "a trigger or a dynamic watch names controller `gadgets`",
         ),
         (
             "two controllers with the same condition",

@@ -35,6 +35,11 @@ impl Ask {
         self.query.contains("watch=")
     }
 
+    /// A list that is streamed as a watch.
+    pub fn streams(&self) -> bool {
+        self.query.contains("sendInitialEvents=true")
+    }
+
     /// A list or a watch of objects of this plural.
     pub fn reads(&self, plural: &str) -> bool {
         self.method == "GET" && self.path.ends_with(&format!("/{plural}"))
@@ -51,6 +56,8 @@ pub enum Answer {
     Failure(u16, &'static str),
     /// A watch that sends this and ends.
     Watch(String),
+    /// This, and then a gigabyte without a line break.
+    Endless(&'static str),
     Nothing,
 }
 
@@ -162,6 +169,12 @@ async fn pass(State(shared): State<Arc<Shared>>, request: Request) -> Response {
     match rule.and_then(|rule| rule(&ask)) {
         Some(Answer::Nothing) => std::future::pending().await,
         Some(Answer::Watch(text)) => respond(200, text),
+        Some(Answer::Endless(begin)) => {
+            let chunks = std::iter::once(begin.as_bytes().to_vec())
+                .chain(std::iter::repeat_n(vec![b'a'; 1 << 20], 1 << 10));
+            let chunks = futures::stream::iter(chunks.map(Ok::<_, std::convert::Infallible>));
+            Response::new(Body::from_stream(chunks))
+        }
         Some(Answer::Failure(code, reason)) => respond(code, failure(code, reason)),
         None => {
             let mut request = http::Request::builder()
