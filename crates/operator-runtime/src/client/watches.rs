@@ -42,7 +42,7 @@ use tokio::sync::Mutex;
 use tower::{BoxError, ServiceBuilder, ServiceExt, service_fn, util::MapRequestLayer};
 
 use super::unanswered::{Unanswered, streams};
-use crate::metrics::Calls;
+use crate::{crypto, metrics::Calls};
 
 /// The longest duration of a watch in seconds, which `watcher::Config` must be given. Each watch lasts a
 /// random time between half of it and all of it, as in client-go, so that watches that start together do
@@ -70,6 +70,7 @@ type Connector = TimeoutConnector<HttpsConnector<HttpConnector>>;
 
 /// A client with the timeouts of `config`.
 pub(super) fn client(config: Config, calls: &Calls) -> kube::Result<Client> {
+    crypto::provider();
     if config.proxy_url.is_some() {
         let client = ClientBuilder::try_from(config)?.with_layer(calls);
         let short = MapRequestLayer::new(|request| lasting(request, LONGEST_HTTP1));

@@ -13,7 +13,7 @@ use super::{
     Denied, FailurePolicy, Request,
     answer::{Answer, Decision},
     declaration::Declaration,
-    review::{Question, write},
+    review::{Question, Refusal, write},
     undeclared::Undeclared,
 };
 use crate::{error::panic_message, metrics::Counter, object::Rules};
@@ -29,9 +29,6 @@ pub(crate) struct Definition<C> {
     pub(crate) answer: Box<dyn Answer<C>>,
     pub(crate) undeclared: Undeclared,
 }
-
-/// The reason why there is no response: the HTTP status, and a text for the API server's log.
-pub(crate) type Refusal = (StatusCode, String);
 
 impl<C: Send + Sync> Definition<C> {
     /// Answers a review. `panics` counts panics of the function.

@@ -5,6 +5,7 @@ mod tests;
 
 use std::borrow::Cow;
 
+use axum::http::StatusCode;
 use k8s_openapi::{ByteString, api::authentication::v1::UserInfo};
 use kube::core::{GroupVersionKind, GroupVersionResource, Status};
 use serde::{Deserialize, Serialize};
@@ -14,6 +15,9 @@ use super::{Operation, Request, request::Warnings};
 
 const API_VERSION: &str = "admission.k8s.io/v1";
 const KIND: &str = "AdmissionReview";
+
+/// The reason why there is no response: the HTTP status, and a text for the API server's log.
+pub(crate) type Refusal = (StatusCode, String);
 
 /// An admission request. Objects stay raw JSON: only the needed parts are decoded, once.
 #[derive(Debug)]

@@ -31,10 +31,10 @@ use tokio::{sync::mpsc, time::timeout};
 
 use super::{
     CONVERT, Conversion, WebhookFlags, Webhooks,
-    admit::Refusal,
     certificates::{Environment, certificate},
     declaration::{Declaration, check},
     memory::{Cost, Memory, Stop, Taken, room},
+    review::Refusal,
     undeclared::Undeclared,
     webhooks::hubs,
 };

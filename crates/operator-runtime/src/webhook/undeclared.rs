@@ -5,9 +5,8 @@ use axum::http::StatusCode;
 use parking_lot::Mutex;
 
 use super::{
-    admit::Refusal,
     repeated::Repeated,
-    review::{Question, write},
+    review::{Question, Refusal, write},
 };
 
 /// Allows requests that this replica does not declare, with a warning for the user.

@@ -38,6 +38,7 @@ use crate::{
         unanswered::{Unanswered, streams},
     },
     clock::since_boot,
+    crypto,
 };
 
 /// A client that writes only if the fence permits it. Bytes in flight are dropped after `margin` without an
@@ -51,6 +52,7 @@ pub(crate) fn client(
     fence: &Fence,
     margin: Duration,
 ) -> kube::Result<Client> {
+    crypto::provider();
     if config.proxy_url.is_some() {
         let client = ClientBuilder::try_from(config)?.with_layer(&observers.calls);
         let client = client.with_layer(&observers.warnings).with_layer(&Spans);
