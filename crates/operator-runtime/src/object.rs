@@ -146,7 +146,8 @@ impl ScopedResource {
                 resource,
                 namespaced: capabilities.scope == Scope::Namespaced,
             })),
-            Err(kube::Error::Api(status)) if status.is_not_found() => Ok(None),
+            // For an unknown group, the 404 is plain text, without a reason.
+            Err(kube::Error::Api(status)) if status.code == 404 => Ok(None),
             Err(kube::Error::Discovery(DiscoveryError::MissingKind(_))) => Ok(None),
             Err(error) => Err(error),
         }

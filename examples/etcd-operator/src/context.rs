@@ -35,6 +35,11 @@ pub struct Context {
 }
 
 impl Context {
+    /// The API of the type of `object`: for the objects in its namespace, or in the cluster.
+    pub fn api<K: operator_runtime::TypedObject>(&self, object: &K) -> kube::Api<K> {
+        operator_runtime::api_of(&self.client, object)
+    }
+
     /// Runs once, before the operator starts; in tests, with the default flags.
     pub async fn new(manager: &Manager, flags: OperatorFlags) -> anyhow::Result<Self> {
         Ok(Self {
@@ -64,10 +69,5 @@ impl Context {
                 .context("the Pod of this operator has no container `manager`")
         });
         Ok(image.await?)
-    }
-
-    /// The API of the type of `object`: for the objects in its namespace, or in the cluster.
-    pub fn api<K: operator_runtime::TypedObject>(&self, object: &K) -> kube::Api<K> {
-        operator_runtime::api_of(&self.client, object)
     }
 }

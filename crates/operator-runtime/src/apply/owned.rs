@@ -10,7 +10,10 @@ use crate::cache::Key;
 
 /// What a controller owns in the status of its objects, since its last write of each.
 #[derive(Default)]
-pub(crate) struct Owned(Mutex<HashMap<Key, (Option<String>, BTreeSet<Part>)>>);
+pub(crate) struct Owned(Mutex<HashMap<Key, OfObject>>);
+
+/// The uid of an object, and the parts of its status.
+type OfObject = (Option<String>, BTreeSet<Part>);
 
 impl Owned {
     pub(super) fn of(&self, object: &ObjectMeta) -> Option<BTreeSet<Part>> {

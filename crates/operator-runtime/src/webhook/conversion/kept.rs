@@ -114,11 +114,12 @@ fn named(items: &[Value]) -> Option<(&'static str, Vec<&str>)> {
 impl Difference {
     /// The path without list elements.
     fn keys(&self) -> Vec<&str> {
-        let key = |step| match step {
-            &Step::Key(ref key) => Some(key.as_str()),
+        let steps = self.path.iter();
+        let keys = steps.filter_map(|step| match step {
+            Step::Key(key) => Some(key.as_str()),
             Step::Element { .. } => None,
-        };
-        self.path.iter().filter_map(key).collect()
+        });
+        keys.collect()
     }
 
     fn restore(self, hub: &mut Value) {

@@ -75,10 +75,10 @@ async fn conflicts_are_not_errors() -> Result<()> {
     let place = format!("--watch-namespace={}", site.namespace);
     let process = Process::start(&site.kubeconfig, &[&place])?;
     let begin = Instant::now();
-    // A write is repeated ten times in a reconcile.
-    until("conflicts of two reconciles", 20, async || {
-        let status = |ask: &crate::faults::gate::Ask| ask.path.ends_with("/conflict/status");
-        Ok(site.gate.count(begin, status) > 22)
+    until("four conflicts", 20, async || {
+        let write =
+            |ask: &crate::faults::gate::Ask| ask.path.ends_with("/conflict") && ask.changes();
+        Ok(site.gate.count(begin, write) >= 4)
     })
     .await?;
     process.signal("TERM")?;

@@ -9,8 +9,8 @@ use std::{
 use anyhow::{Result, ensure};
 use clap::Parser;
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{Client, ResourceExt};
-use operator_runtime::{Action, Controller, Controllers, Manager, Watch};
+use kube::{Client, ResourceExt, api::PostParams};
+use operator_runtime::{Action, Controller, Controllers, Manager, Watch, api_of};
 
 use crate::faults::{
     OPTIONS,
@@ -36,8 +36,8 @@ async fn reconcile(widget: Arc<Widget>, client: Arc<Client>) -> Result<Action, F
             // As a faster client would write it.
             let mut stale = (*widget).clone();
             stale.metadata.resource_version = Some("1".to_owned());
-            stale.status = None;
-            write(&stale, &client).await?;
+            let api = api_of(&client, &stale);
+            api.replace(&name, &PostParams::default(), &stale).await?;
         }
         _ => {}
     }
