@@ -42,6 +42,7 @@ fn check(attributes: &str, drifts: &[&str]) {
             ..
         } => format!("{line} {attribute}: {found}, {expected}"),
         DriftKind::Unparsable { why, .. } => why,
+        DriftKind::Spoke { .. } => unreachable!("a type is no controller"),
     });
     let found: Vec<String> = found.collect();
     assert_eq!(found, drifts);
