@@ -69,8 +69,8 @@ fn manifest(text: &str) -> String {
     kept.trim_end().to_owned() + "\n"
 }
 
-/// A source without the items for tests. Because rustfmt formats the sources, an item ends with a closing brace at the indent of
-/// its first line.
+/// A source without the items for tests and their comments. Because rustfmt formats the sources, an item ends with a closing brace at
+/// the indent of its first line.
 fn without_tests(text: &str) -> String {
     let mut kept: Vec<&str> = Vec::new();
     let mut lines = text.lines();
@@ -81,6 +81,10 @@ fn without_tests(text: &str) -> String {
             continue;
         }
         let indent = &line[..line.len() - attribute.len()];
+        while kept
+            .pop_if(|line| line.trim_start().starts_with("///"))
+            .is_some()
+        {}
         let end = [
             format!("{indent}}}"),
             format!("{indent}];"),
@@ -133,6 +137,8 @@ mod tests {
     fn items_for_tests_are_left_out() {
         let text = "mod a;\n#[cfg(test)]\nmod tests;\n\nfn f() {\n    g();\n}\n\n#[cfg(test)]\nmod b {\n    fn h() {}\n}\n";
         assert_eq!(without_tests(text), "mod a;\n\nfn f() {\n    g();\n}\n");
+        let text = "fn f() {}\n\n/// A comment.\n/// More.\n#[cfg(test)]\nfn g() {}\n";
+        assert_eq!(without_tests(text), "fn f() {}\n");
         let text = "struct A;\n\nimpl A {\n    fn a() {}\n\n    #[cfg(test)]\n    #[must_use]\n    fn b() -> u8 {\n        1\n    }\n\n    fn c() {}\n}\n";
         assert_eq!(
             without_tests(text),

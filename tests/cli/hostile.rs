@@ -119,7 +119,7 @@ fn a_bare_repository_among_the_files_is_not_used() {
 fn an_update_asks_without_filters() {
     let directory = TempDir::new().unwrap();
     let project = directory.path().join("project");
-    fixture::write(&fixture::projects(4)["minimal"], &project);
+    fixture::write(&fixture::projects(5)["minimal"], &project);
     let step = shell(&project, TRAPS);
     assert_eq!(step.code, 0, "{}", step.output);
     let clean = shell(&project, "operator-forge update");
@@ -130,7 +130,7 @@ fn an_update_asks_without_filters() {
 #[test]
 fn an_update_cannot_judge_what_a_filter_changes() {
     let directory = TempDir::new().unwrap();
-    fixture::write(&fixture::projects(4)["minimal"], directory.path());
+    fixture::write(&fixture::projects(5)["minimal"], directory.path());
     let filter = "git init -q . && git config user.name test && git config user.email test@example.com && \
                   git config filter.case.clean 'tr a-z A-Z' && git config filter.case.smudge cat && \
                   echo 'Makefile filter=case' > .git/info/attributes && git add --all && git commit -qm all";
@@ -149,7 +149,7 @@ fn an_update_cannot_judge_what_a_filter_changes() {
 #[test]
 fn line_ends_that_git_converts_are_no_change() {
     let directory = TempDir::new().unwrap();
-    fixture::write(&fixture::projects(4)["minimal"], directory.path());
+    fixture::write(&fixture::projects(5)["minimal"], directory.path());
     let convert = "git init -q . && git config user.name test && git config user.email test@example.com && git add --all && \
                    git commit -qm all && git config core.autocrlf true && rm -r src && git checkout -q -- src && \
                    cat src/main.rs | od -c | grep -q '[\\]r'";

@@ -2,7 +2,6 @@
 
 #![cfg(target_os = "linux")]
 
-use crate::fixture;
 use crate::session;
 
 use std::{fs, path::Path};
@@ -185,26 +184,6 @@ fn disown_replaces_nothing_that_was_written_after_it_asked() {
     assert_eq!(asked.code, 1, "{output}");
     let text = fs::read_to_string(directory.path().join("Makefile")).unwrap();
     assert!(text.ends_with("# mine\n# meanwhile\n"), "{text}");
-}
-
-#[test]
-fn the_answer_about_a_file_that_moves_counts() {
-    let directory = TempDir::new().unwrap();
-    fixture::write(&fixture::projects(4)["minimal"], directory.path());
-    let workflows = directory.path().join(".github/workflows");
-    let (old, new) = (workflows.join("lint.yml"), workflows.join("ci.yml"));
-    let text = fs::read_to_string(&old).unwrap();
-    // Both sides change this line.
-    let mine = text.replacen("name: Lint\n", "name: Mine\n", 1);
-    assert_ne!(text, mine);
-    fs::write(&old, &mine).unwrap();
-    let command = "operator-forge update --allow-dirty";
-    let (output, code) = on_a_terminal(directory.path(), command, "k\\n");
-    assert_eq!(code, 3, "{output}");
-    assert!(output.contains("\n-name: Mine\n"), "{output}");
-    assert!(!output.contains("\n+++ /dev/null"), "{output}");
-    assert!(!old.exists());
-    assert_eq!(fs::read_to_string(new).unwrap(), mine);
 }
 
 /// Each line is a command of the shell on a terminal, as somebody pastes it.

@@ -158,12 +158,14 @@ async fn once(kind: Kind, number: usize, target: &Target) -> io::Result<()> {
             stream.write_all(&head(PATH, 3_700_000)).await?;
             stream.write_all(&vec![b'a'; sent]).await?;
             stream.flush().await?;
-            while drip {
+            if !drip {
+                return end(stream).await;
+            }
+            loop {
                 sleep(Duration::from_millis(500)).await;
                 stream.write_all(b"a").await?;
                 stream.flush().await?;
             }
-            end(stream).await
         }
         Kind::Headers(port) => {
             let mut head = b"GET /metrics HTTP/1.1\r\nhost: a\r\nx: ".to_vec();
