@@ -173,7 +173,7 @@ mod tests {
     fn an_outdated_decision_about_its_own_part_does_not_hold() {
         let (old, new) = (condition("Mine", "Old"), condition("Mine", "New"));
         let (theirs, other) = (condition("Theirs", "Old"), condition("Theirs", "New"));
-        let change = change(&[old.clone(), theirs.clone()], &[new.clone()]);
+        let change = change(&[old.clone(), theirs.clone()], std::slice::from_ref(&new));
         for (live, expected) in [
             (json!([old, theirs]), true),
             (json!([old, other]), true),
@@ -191,7 +191,7 @@ mod tests {
     fn a_merge_keeps_what_is_not_the_controllers_own() {
         let (old, new) = (condition("Mine", "Old"), condition("Mine", "New"));
         let (theirs, late) = (condition("Theirs", "Old"), condition("Late", "New"));
-        let change = change(&[theirs.clone(), old.clone()], &[new.clone()]);
+        let change = change(&[theirs.clone(), old.clone()], std::slice::from_ref(&new));
         let live = json!({ "phase": "x", "conditions": [theirs, old, late] });
         let merged = change.merged(&live, &ours(&["Mine"]));
         let expected = json!({ "phase": "x", "conditions": [theirs, new, late] });

@@ -170,8 +170,10 @@ async fn large_requests_never_take_the_reserve_of_small_ones() {
 /// A byte now and then.
 #[tokio::test]
 async fn a_dripping_client_is_given_up() {
-    let mut memory = Memory::default();
-    memory.first = Duration::from_millis(200);
+    let memory = Memory {
+        first: Duration::from_millis(200),
+        ..Memory::default()
+    };
     let drip = repeat_with(|| ()).then(async |()| {
         tokio::time::sleep(Duration::from_millis(50)).await;
         Ok::<_, Infallible>(Bytes::from_static(b"a"))
