@@ -37,7 +37,7 @@ async fn becomes_ready() -> anyhow::Result<()> {
         deployment.context("no Deployment")
     })
     .await?;
-    let pod = deployment.spec.and_then(|it| it.template.spec);
+    let pod = deployment.spec.template.spec;
     let pod = pod.context("no Pod template")?;
     assert_eq!(pod.automount_service_account_token, Some(false));
     let container = &pod.containers[0];
