@@ -43,6 +43,12 @@ pub fn fresh(made: &Tree) -> Tree {
     assert_ne!(project, updated);
     let directory = scratch();
     fs::write(directory.path().join("PROJECT"), updated).unwrap();
+    // The definitions of its types are the user's, as `PROJECT` is.
+    let definitions = made
+        .iter()
+        .filter(|(path, _)| path.starts_with(".operator-forge/crds/"));
+    let definitions = definitions.map(|(path, bytes)| (path.clone(), bytes.clone()));
+    write(&definitions.collect(), directory.path());
     let step = shell(directory.path(), "operator-forge sync");
     assert_eq!(step.code, 0, "{}", step.output);
     tree(directory.path())
