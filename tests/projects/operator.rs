@@ -75,7 +75,7 @@ fn build(directory: &Path) -> PathBuf {
         text.contains(anchor),
         "the template's reconcile has changed: {text}"
     );
-    let panic = "    assert!(!memcached.name_any().starts_with(\"panics\"), \"a user's bug\");\n";
+    let panic = "    assert!(!kube::ResourceExt::name_any(&*memcached).starts_with(\"panics\"), \"a user's bug\");\n";
     *controller = text
         .replacen(anchor, &format!("{panic}{anchor}"), 1)
         .into_bytes();

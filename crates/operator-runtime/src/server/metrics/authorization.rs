@@ -109,7 +109,8 @@ impl Authorizer {
             return Ok(user);
         }
         let spec = TokenReviewSpec {
-            token: token.to_owned(),
+            #[allow(clippy::useless_conversion, reason = "older versions have an Option")]
+            token: token.to_owned().into(),
             ..TokenReviewSpec::default()
         };
         let review = TokenReview {
