@@ -51,7 +51,12 @@ pub fn fresh(made: &Tree) -> Tree {
     write(&definitions.collect(), directory.path());
     let step = shell(directory.path(), "operator-forge sync");
     assert_eq!(step.code, 0, "{}", step.output);
-    tree(directory.path())
+    let mut fresh = tree(directory.path());
+    // A port writes it once, and no command changes it.
+    if let Some(notes) = made.get("PORTING.md") {
+        fresh.insert("PORTING.md".to_owned(), notes.clone());
+    }
+    fresh
 }
 
 /// Writes `files` into `directory`.
