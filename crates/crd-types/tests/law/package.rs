@@ -253,7 +253,7 @@ fn written(package: &Path) -> Value {
          [workspace]\n\n[dependencies]\n\
          k8s-openapi = {{ version = \"0.29.0\", features = [\"schemars\", \"v1_37\"] }}\n\
          kube = {{ version = \"5.0.0\", default-features = false, features = [\"client\", \"derive\", \"http-proxy\", \"ring\", \"runtime\", \"rustls-tls\"] }}\n\
-         operator-runtime = {{ path = {runtime:?}, default-features = false }}\n\
+         operator-runtime = {{ path = {runtime:?}, default-features = false, features = [\"ring\"] }}\n\
          schemars = \"1.2.3\"\nserde = {{ version = \"1\", features = [\"derive\"] }}\nserde_json = \"1\"\n\n\
          [profile.dev]\ndebug = \"line-tables-only\"\nincremental = false\n\n[profile.dev.package.\"*\"]\ndebug = false\n"
     );
