@@ -36,6 +36,8 @@ pub enum Error {
     Listen(String, SocketAddr, io::Error),
     #[error("cannot use the certificate: {0}")]
     Certificate(String),
+    #[error("cannot use the CA of `--webhook-client-ca`: {0}")]
+    ClientCa(String),
     #[error("cannot issue a certificate: {0}")]
     SelfSigned(String),
     #[error(

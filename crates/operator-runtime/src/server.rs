@@ -2,6 +2,7 @@
 
 mod address;
 pub(crate) mod certificate;
+pub(crate) mod client_ca;
 #[cfg_attr(not(feature = "metrics"), path = "server/metrics/off.rs")]
 pub(crate) mod metrics;
 pub(crate) mod places;

@@ -7,7 +7,7 @@ use std::{
     process::Stdio,
 };
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use k8s_openapi::api::core::v1::Container;
 use tokio::process::{Child, Command};
 
@@ -44,11 +44,11 @@ bind /etc/resolv.conf /etc/resolv.conf
 : >termination
 bind termination "$TERMINATION"
 find "$IMAGE" -type f | while read -r file; do bind "$file" "${file#"$IMAGE"}"; done
-while read -r mode source target; do
-    mkdir -p "root$target"
-    mount --bind "$source" "root$target"
-    [ "$mode" = rw ] || mount -o remount,bind,ro "root$target"
-done <mounts
+volume() {
+    if [ -d "$2" ]; then mkdir -p "root$3"; mount --bind "$2" "root$3"; else bind "$2" "$3"; fi
+    [ "$1" = rw ] || mount -o remount,bind,ro "root$3"
+}
+. ./mounts
 exec chroot root env -i "$@"
 "#;
 
@@ -78,17 +78,18 @@ impl Start<'_> {
         let mut mounts = String::new();
         for mount in self.container.volume_mounts.iter().flatten() {
             let volume = self.volumes.get(&mount.name);
-            let mut source = volume.context("a volume is missing")?.clone();
-            if let Some(sub_path) = &mount.sub_path {
-                source = source.join(sub_path);
-                fs::create_dir_all(&source)?;
-            }
+            let volume = volume.context("a volume is missing")?;
+            let source = match &mount.sub_path {
+                Some(path) => sub_path(volume, Path::new(path))?,
+                None => volume.clone(),
+            };
             let mode = if mount.read_only == Some(true) {
                 "ro"
             } else {
                 "rw"
             };
-            mounts += &format!("{mode} {} {}\n", source.display(), mount.mount_path);
+            let (source, target) = (source.display().to_string(), inside(&mount.mount_path));
+            mounts += &format!("volume {mode} {} {}\n", quoted(&source), quoted(&target));
         }
         fs::write(self.directory.join("mounts"), mounts)?;
         let expand = |text: &String| variables::expand(text, &self.environment);
@@ -101,7 +102,7 @@ impl Start<'_> {
         }
         command.extend(list(&self.container.args));
         if command.is_empty() {
-            anyhow::bail!("the container has no command, and its image no entrypoint");
+            bail!("the container has no command, and its image no entrypoint");
         }
         if let Some(parent) = self.log.parent() {
             fs::create_dir_all(parent)?;
@@ -128,5 +129,104 @@ impl Start<'_> {
             .process_group(0)
             .spawn();
         child.context("cannot run `nsenter`")
+    }
+}
+
+/// A path in a volume, which is created as a directory if it does not exist. Like a kubelet, it follows links, but not out of
+/// the volume.
+fn sub_path(volume: &Path, path: &Path) -> Result<PathBuf> {
+    let volume = volume.canonicalize()?;
+    let mut found = volume.clone();
+    for component in path.components() {
+        let next = found.join(component);
+        if next.symlink_metadata().is_err() {
+            fs::create_dir(&next)?;
+        }
+        found = next.canonicalize()?;
+        if !found.starts_with(&volume) {
+            bail!("subPath `{}` leads out of its volume", path.display());
+        }
+    }
+    Ok(found)
+}
+
+/// A path in the container, without `..` that would lead out of it.
+fn inside(path: &str) -> String {
+    let mut names = Vec::new();
+    for name in path.split('/') {
+        match name {
+            "" | "." => {}
+            ".." => drop(names.pop()),
+            name => names.push(name),
+        }
+    }
+    format!("/{}", names.join("/"))
+}
+
+/// A word of a shell (POSIX, section 2.2.2), whatever the text is.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{env, os::unix::fs::symlink, process};
+
+    use super::*;
+
+    #[test]
+    fn targets_stay_in_the_container() {
+        for (path, expected) in [
+            ("/data", "/data"),
+            ("data//a/", "/data/a"),
+            ("/a/../../../etc/./b", "/etc/b"),
+            ("/a\nb", "/a\nb"),
+            ("..", "/"),
+        ] {
+            assert_eq!(inside(path), expected);
+        }
+    }
+
+    #[test]
+    fn texts_are_one_word_of_the_shell() {
+        for text in ["", "a b", "a\nrw / /b", "it's", "$(id)`id`\\", "\"*"] {
+            let script = format!("printf %s {}", quoted(text));
+            let output = process::Command::new("sh").args(["-c", &script]).output();
+            assert_eq!(output.unwrap().stdout, text.as_bytes());
+        }
+    }
+
+    #[test]
+    fn links_do_not_lead_out_of_a_volume() {
+        let directory = env::temp_dir().join(format!("process-node-links-{}", process::id()));
+        let volume = directory.join("volume");
+        fs::create_dir_all(volume.join("..data")).unwrap();
+        fs::write(volume.join("..data/key"), "").unwrap();
+        // As in the volume of a ConfigMap.
+        symlink("..data/key", volume.join("key")).unwrap();
+        symlink("/etc", volume.join("absolute")).unwrap();
+        symlink("..", volume.join("above")).unwrap();
+        symlink("/nowhere", volume.join("broken")).unwrap();
+        let volume = volume.canonicalize().unwrap();
+        let found = |path| sub_path(&volume, Path::new(path));
+        assert_eq!(found("key").unwrap(), volume.join("..data/key"));
+        assert_eq!(found("a/b").unwrap(), volume.join("a/b"));
+        assert!(volume.join("a/b").is_dir());
+        for path in [
+            "absolute",
+            "absolute/passwd",
+            "above/new/a",
+            "a/../..",
+            "/etc",
+        ] {
+            let error = found(path).unwrap_err().to_string();
+            assert!(
+                error.ends_with("leads out of its volume"),
+                "{path}: {error}"
+            );
+        }
+        assert!(found("broken").is_err());
+        assert!(!directory.join("new").exists());
+        fs::remove_dir_all(&directory).unwrap();
     }
 }

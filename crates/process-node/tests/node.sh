@@ -202,6 +202,35 @@ until_prints "Failed 3 no disk" kubectl get pod fails -o \
     jsonpath='{.status.phase} {.status.containerStatuses[0].state.terminated.exitCode} {.status.containerStatuses[0].state.terminated.message}'
 check "its log" "$("$PROCESS_NODE" log fails main)" "no disk"
 
+# A path of a mount may hold every character, and lead to one file. A link in a volume does not lead out of it.
+kubectl apply -f - >/dev/null <<'POD'
+apiVersion: v1
+kind: Pod
+metadata: {name: mounts}
+spec:
+  restartPolicy: Never
+  initContainers:
+    - name: links
+      image: answer
+      command: [sh, -c, "ln -s /etc /data/out"]
+      volumeMounts: [{name: data, mountPath: /data}]
+    - name: reads
+      image: answer
+      command: [sh, -c, "cat \"/a\nrw /etc /b/text\" /one >/dev/termination-log; [ ! -e /b ]"]
+      volumeMounts:
+        - {name: text, mountPath: "/a\nrw /etc /b"}
+        - {name: text, mountPath: /one, subPath: text, readOnly: true}
+  containers:
+    - name: main
+      image: answer
+      command: [cat, /host/passwd]
+      volumeMounts: [{name: data, mountPath: /host, subPath: out}]
+  volumes:
+    - {name: data, emptyDir: {}}
+    - {name: text, configMap: {name: text}}
+POD
+until_prints "oneone: StartError: subPath \`out\` leads out of its volume" kubectl get pod mounts -o jsonpath='{.status.initContainerStatuses[1].state.terminated.message}{": "}{.status.containerStatuses[0].state.terminated.reason}{": "}{.status.containerStatuses[0].state.terminated.message}'
+
 # A container without an image waits for it.
 kubectl run absent --image=absent --restart=Never >/dev/null
 until_prints ErrImagePull kubectl get pod absent -o jsonpath='{.status.containerStatuses[0].state.waiting.reason}'

@@ -26,7 +26,7 @@ use crate::{
 
 /// The interval between reads of the files. Their contents are compared: a mounted Secret changes by
 /// symlinks, which neither a watch of the file nor its modification time shows.
-const PERIOD: Duration = Duration::from_secs(10);
+pub(super) const PERIOD: Duration = Duration::from_secs(10);
 
 /// A certificate chain and its key, as PEM.
 #[derive(Clone, Debug, PartialEq)]
@@ -136,27 +136,10 @@ impl Certificate {
     }
 
     async fn watch_every(self, period: Duration) -> Infallible {
-        let Some((source, mut last)) = self.source else {
+        let Some((source, last)) = self.source else {
             return pending().await;
         };
-        let mut logged = None;
-        loop {
-            sleep(period).await;
-            match source.read().await {
-                Ok((pem, _)) if pem == last => logged = None,
-                Ok((pem, certificate)) => {
-                    self.current.set(certificate);
-                    (last, logged) = (pem, None);
-                    let file = source.files.certificate.display();
-                    tracing::info!(%file, "certificate reloaded");
-                }
-                Err(error) if logged.as_ref() == Some(&error) => {}
-                Err(error) => {
-                    tracing::warn!(error, "keeping the previous certificate");
-                    logged = Some(error);
-                }
-            }
-        }
+        follow(source, last, period, |made| self.current.set(made)).await
     }
 }
 
@@ -170,8 +153,14 @@ struct Source {
     errors: Counter,
 }
 
-impl Source {
-    /// Reads the files.
+impl Read for Source {
+    type Bytes = Pem;
+    type Made = Arc<CertifiedKey>;
+
+    fn file(&self) -> &Path {
+        &self.files.certificate
+    }
+
     async fn read(&self) -> Result<(Pem, Arc<CertifiedKey>), String> {
         self.reads.inc();
         let Files { certificate, key } = &self.files;
@@ -185,7 +174,46 @@ impl Source {
     }
 }
 
-async fn bytes(path: &Path) -> Result<Vec<u8>, String> {
+/// Files that are read again while the server runs.
+pub(super) trait Read {
+    /// Their bytes.
+    type Bytes: PartialEq + Send;
+    /// What the bytes mean.
+    type Made: Send;
+
+    /// The file that the log names.
+    fn file(&self) -> &Path;
+
+    fn read(&self) -> impl Future<Output = Result<(Self::Bytes, Self::Made), String>> + Send;
+}
+
+/// Reads files in this period, forever. What is in use stays while they cannot be used, and that is logged once.
+pub(super) async fn follow<R: Read>(
+    source: R,
+    mut last: R::Bytes,
+    period: Duration,
+    set: impl Fn(R::Made),
+) -> Infallible {
+    let mut logged = None;
+    loop {
+        sleep(period).await;
+        match source.read().await {
+            Ok((bytes, _)) if bytes == last => logged = None,
+            Ok((bytes, made)) => {
+                set(made);
+                (last, logged) = (bytes, None);
+                tracing::info!(file = %source.file().display(), "certificate reloaded");
+            }
+            Err(error) if logged.as_ref() == Some(&error) => {}
+            Err(error) => {
+                tracing::warn!(error, "keeping the previous certificate");
+                logged = Some(error);
+            }
+        }
+    }
+}
+
+pub(super) async fn bytes(path: &Path) -> Result<Vec<u8>, String> {
     let bytes = fs::read(path).await;
     bytes.map_err(|error| format!("`{}`: {error}", path.display()))
 }

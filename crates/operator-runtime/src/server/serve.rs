@@ -17,13 +17,14 @@ use axum_server::{
     tls_rustls::{RustlsAcceptor, RustlsConfig},
 };
 use hyper_util::rt::TokioTimer;
-use rustls::ServerConfig;
+use rustls::{ServerConfig, server::NoServerSessionStorage};
 use tokio::{net::TcpListener, time::timeout};
 use tokio_util::sync::CancellationToken;
 use tower::service_fn;
 
 use super::{
     certificate::{Certificate, Current},
+    client_ca::{Certifying, ClientCa},
     places::Places,
     stream::Acceptor,
     visit::Visit,
@@ -120,12 +121,20 @@ pub(crate) struct Server {
     name: String,
     listener: TcpListener,
     certificate: Option<Certificate>,
+    client_ca: Option<ClientCa>,
     http2: bool,
     limits: Limits,
     metrics: ConnectionMetrics,
 }
 
 impl Server {
+    /// Asks clients for certificates of this CA. A client that has none is accepted, too; a request of one that has is
+    /// [`Certified`](super::client_ca::Certified).
+    pub(crate) fn with_client_ca(mut self, ca: Option<ClientCa>) -> Self {
+        self.client_ca = ca;
+        self
+    }
+
     /// The certificate, if the server has one.
     pub(crate) fn certificate(&self) -> Option<Arc<Current>> {
         self.certificate.as_ref().map(Certificate::current)
@@ -149,6 +158,7 @@ impl Server {
             name: name.to_owned(),
             listener,
             certificate,
+            client_ca: None,
             http2,
             limits,
             metrics: metrics.connections(name),
@@ -175,6 +185,7 @@ impl Server {
             name: name.to_owned(),
             listener,
             certificate,
+            client_ca: None,
             http2,
             limits,
             metrics: metrics.connections(name),
@@ -231,7 +242,11 @@ impl Server {
                 let place = stopped.run_until_cancelled_owned(places.enter()).await;
                 let connection =
                     place.ok_or_else(|| io::Error::from(io::ErrorKind::ConnectionAborted))?;
-                Ok::<_, io::Error>(Visit { connection, router })
+                Ok::<_, io::Error>(Visit {
+                    connection,
+                    router,
+                    certified: false,
+                })
             }
         });
         let stopping = async {
@@ -243,12 +258,20 @@ impl Server {
             let Some(certificate) = self.certificate else {
                 return server.serve(connections).await;
             };
-            let acceptor = RustlsAcceptor::new(tls(&certificate, self.http2)?)
+            let config = tls(&certificate, self.client_ca.as_ref(), self.http2)?;
+            let acceptor = RustlsAcceptor::new(config)
                 .handshake_timeout(limits.first)
                 .acceptor(acceptor);
+            let client_ca = async {
+                match self.client_ca {
+                    Some(ca) => ca.watch().await,
+                    None => pending().await,
+                }
+            };
             tokio::select! {
-                result = server.acceptor(acceptor).serve(connections) => result,
+                result = server.acceptor(Certifying(acceptor)).serve(connections) => result,
                 never = certificate.watch() => match never {},
+                never = client_ca => match never {},
             }
         };
         tokio::select! {
@@ -272,7 +295,11 @@ async fn bind(address: SocketAddr) -> io::Result<TcpListener> {
 }
 
 /// The TLS configuration: versions 1.2 and 1.3, with the newest certificate.
-fn tls(certificate: &Certificate, http2: bool) -> io::Result<RustlsConfig> {
+fn tls(
+    certificate: &Certificate,
+    client_ca: Option<&ClientCa>,
+    http2: bool,
+) -> io::Result<RustlsConfig> {
     let protocols: &[&str] = if http2 {
         &["h2", "http/1.1"]
     } else {
@@ -281,9 +308,16 @@ fn tls(certificate: &Certificate, http2: bool) -> io::Result<RustlsConfig> {
     let config = ServerConfig::builder_with_provider(provider())
         .with_safe_default_protocol_versions()
         .map_err(io::Error::other)?;
-    let mut config = config
-        .with_no_client_auth()
-        .with_cert_resolver(certificate.current());
+    let config = match client_ca {
+        Some(ca) => config.with_client_cert_verifier(ca.verifier()),
+        None => config.with_no_client_auth(),
+    };
+    let mut config = config.with_cert_resolver(certificate.current());
+    if client_ca.is_some() {
+        // A resumed session would not verify the client again, by a CA that has changed.
+        config.session_storage = Arc::new(NoServerSessionStorage {});
+        config.send_tls13_tickets = 0;
+    }
     config.alpn_protocols = protocols
         .iter()
         .map(|name| name.as_bytes().to_vec())

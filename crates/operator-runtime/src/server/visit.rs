@@ -18,13 +18,18 @@ use hyper::body::{Body as HttpBody, Frame, Incoming, SizeHint};
 use parking_lot::Mutex;
 use tower::{Service, ServiceExt};
 
-use super::places::{Connection, Running};
+use super::{
+    client_ca::Certified,
+    places::{Connection, Running},
+};
 
 /// Answers the requests of a connection, and notes which of them run: those that have arrived whole.
 #[derive(Clone)]
 pub(super) struct Visit {
     pub(super) connection: Arc<Connection>,
     pub(super) router: Router,
+    /// Whether the client has a certificate of the server's client CA.
+    pub(super) certified: bool,
 }
 
 impl Service<Request<Incoming>> for Visit {
@@ -36,9 +41,16 @@ impl Service<Request<Incoming>> for Visit {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, request: Request<Incoming>) -> Self::Future {
-        let Self { connection, router } = self.clone();
+    fn call(&mut self, mut request: Request<Incoming>) -> Self::Future {
+        let Self {
+            connection,
+            router,
+            certified,
+        } = self.clone();
         connection.asked();
+        if certified {
+            request.extensions_mut().insert(Certified);
+        }
         let progress = Arc::new(Mutex::new(Progress::Arrives));
         let request = request.map(|body| {
             let mut arriving = Arriving {

@@ -37,6 +37,10 @@ pub struct WebhookFlags {
     #[arg(long, value_name = "FILE", default_value = "tls.key")]
     pub webhook_cert_key: PathBuf,
 
+    /// File with the CA of the API server's client certificate, without which admission webhooks answer nobody
+    #[arg(long, value_name = "FILE")]
+    pub webhook_client_ca: Option<PathBuf>,
+
     #[cfg(feature = "self-signed")]
     #[command(flatten)]
     #[allow(missing_docs)]

@@ -49,6 +49,7 @@ use crate::{
     object::ScopedResource,
     runnable::Runnable,
     server::{
+        client_ca::{Certified, ClientCa},
         probes::Readiness,
         serve::{BODY, Limits, Server},
     },
@@ -60,6 +61,10 @@ const ADMISSION: Cost = Cost {
     most: BODY,
     patience: Duration::from_secs(5),
 };
+
+/// The answer to a client without a certificate, where one is needed.
+const STRANGER: &str = "`--webhook-client-ca` is set: only clients with a certificate of this CA may ask. Give \
+                        kube-apiserver one by `--admission-control-config-file`";
 
 /// The label of requests for paths without a webhook, in metrics.
 const OTHER: &str = "other";
@@ -102,6 +107,10 @@ impl Endpoint {
             Self::Flags(flags) => {
                 let address = SocketAddr::from((Ipv6Addr::UNSPECIFIED, flags.webhook_port));
                 let metrics = environment.metrics;
+                let client_ca = match flags.webhook_client_ca.clone() {
+                    Some(file) => Some(ClientCa::read(file).await?),
+                    None => None,
+                };
                 let (certificate, tasks) = certificate(*flags, environment).await?;
                 let current = certificate.current();
                 metrics.certificate("webhook", move || current.not_after());
@@ -114,7 +123,7 @@ impl Endpoint {
                     metrics,
                 )
                 .await?;
-                Ok((server, tasks))
+                Ok((server.with_client_ca(client_ca), tasks))
             }
             #[cfg(feature = "envtest")]
             Self::Given {
@@ -144,7 +153,15 @@ pub(crate) struct Site {
     endpoint: Option<Endpoint>,
     hooks: Vec<Hook>,
     conversions: Vec<Conversion>,
-    memory: Memory,
+    entrance: Entrance,
+}
+
+/// What a request needs before its webhook judges it.
+#[derive(Default)]
+struct Entrance {
+    memory: Arc<Memory>,
+    /// Whether its client needs a certificate.
+    certified: bool,
 }
 
 struct Hook {
@@ -159,7 +176,10 @@ impl Site {
     /// Serves the webhooks by flags, if the flags enable them.
     pub(crate) fn serve_as(&mut self, flags: WebhookFlags) {
         if flags.enable_webhooks {
-            self.memory = Memory::new(flags.webhook_memory);
+            self.entrance = Entrance {
+                memory: Arc::new(Memory::new(flags.webhook_memory)),
+                certified: flags.webhook_client_ca.is_some(),
+            };
             self.endpoint = Some(Endpoint::Flags(Box::new(flags)));
         }
     }
@@ -264,7 +284,7 @@ impl Site {
     pub(crate) fn router(self, metrics: &Metrics, stores: Vec<Arc<Source>>) -> Router {
         let mut router = Router::new();
         let stores: Arc<[_]> = stores.into();
-        let memory = Arc::new(self.memory);
+        let entrance = Arc::new(self.entrance);
         for hook in self.hooks {
             let path = &*hook.declaration.path;
             let panics = metrics.webhook_panics();
@@ -276,18 +296,18 @@ impl Site {
                     ready(Err((StatusCode::SERVICE_UNAVAILABLE, text))).boxed()
                 }
             };
-            let (answer, memory) = (Arc::new(answer), memory.clone());
+            let (answer, entrance) = (Arc::new(answer), entrance.clone());
             let respond = move |request| {
-                let (answer, memory) = (answer.clone(), memory.clone());
+                let (answer, entrance) = (answer.clone(), entrance.clone());
                 async move {
-                    let Whole { text, taken } = body(request, ADMISSION, &memory).await?;
+                    let Whole { text, taken } = entrance.body(request).await?;
                     let answer = answer(Whole {
                         text,
                         taken: taken.clone(),
                     })
                     .await
                     .map_err(refuse)?;
-                    Ok(accept(answer, taken, &memory))
+                    Ok(accept(answer, taken, &entrance.memory))
                 }
             };
             router = router.merge(route(path, metrics.webhook(path), respond));
@@ -295,7 +315,7 @@ impl Site {
         if !self.conversions.is_empty() {
             let conversions: Arc<[_]> = self.conversions.into();
             let panics = metrics.conversion_panics();
-            let shared = memory.clone();
+            let shared = entrance.memory.clone();
             let respond = move |request| {
                 let exchange = Exchange {
                     conversions: conversions.clone(),
@@ -310,12 +330,12 @@ impl Site {
         let router = router.route(PROBED, post(StatusCode::NOT_FOUND));
         let undeclared = Arc::new(Undeclared::default());
         let respond = move |request: Request| {
-            let (undeclared, memory) = (undeclared.clone(), memory.clone());
+            let (undeclared, entrance) = (undeclared.clone(), entrance.clone());
             async move {
                 let path = request.uri().path().to_owned();
-                let Whole { text, taken } = body(request, ADMISSION, &memory).await?;
+                let Whole { text, taken } = entrance.body(request).await?;
                 let answer = undeclared.allow_at(&path, &text).map_err(refuse)?;
-                Ok(accept(answer, taken, &memory))
+                Ok(accept(answer, taken, &entrance.memory))
             }
         };
         router.fallback_service(serve(metrics.webhook(OTHER), respond))
@@ -362,6 +382,18 @@ impl Whole {
     /// Borrows the whole value, so that a closure with the text also holds the memory.
     fn text(&self) -> &[u8] {
         &self.text
+    }
+}
+
+impl Entrance {
+    /// The body of an admission review, if its client may ask and the request is valid.
+    async fn body(&self, request: Request) -> Result<Whole, Response> {
+        if self.certified && request.extensions().get::<Certified>().is_none() {
+            drain(request.into_body().into_data_stream(), PARTING).await;
+            // The API server shows the text of this status to its user.
+            return Err(refuse((StatusCode::FORBIDDEN, STRANGER.to_owned())));
+        }
+        body(request, ADMISSION, &self.memory).await
     }
 }
 

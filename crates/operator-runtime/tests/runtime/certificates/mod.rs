@@ -2,6 +2,7 @@
 //! have exactly the permissions of generated projects.
 
 mod audit;
+mod client_ca;
 mod load;
 mod local;
 mod manifests;

@@ -2,6 +2,7 @@
 
 use std::{
     io::Write,
+    path::Path,
     process::Stdio,
     time::{Duration, Instant},
 };
@@ -148,21 +149,33 @@ impl<'a> Site<'a> {
 
     /// Starts the operator as `make run WEBHOOK_HOST=localhost` does.
     pub fn local(&self, name: &str, port: u16) -> Result<Operator> {
-        self.local_with(name, port, &[])
+        self.local_with(name, port, "", &[])
+    }
+
+    /// The same, for clients with a certificate of this CA.
+    pub fn local_for(&self, name: &str, port: u16, client_ca: &Path) -> Result<Operator> {
+        let flag = format!("--webhook-client-ca={}", client_ca.display());
+        self.local_with(name, port, &flag, &[])
     }
 
     /// The same, with a controller of Widgets.
     pub fn local_controller(&self, name: &str, port: u16) -> Result<Operator> {
-        self.local_with(name, port, &[("TEST_WATCHES", String::new())])
+        self.local_with(name, port, "", &[("TEST_WATCHES", String::new())])
     }
 
-    fn local_with(&self, name: &str, port: u16, more: &[(&str, String)]) -> Result<Operator> {
+    fn local_with(
+        &self,
+        name: &str,
+        port: u16,
+        flag: &str,
+        more: &[(&str, String)],
+    ) -> Result<Operator> {
         let name = format!("{}-{name}", self.namespace);
         let kubeconfig = self.cluster.control_plane().kubeconfig();
-        let flags = "--webhook-host=localhost";
+        let flags = format!("--webhook-host=localhost {flag}");
         let mut environment = self.environment();
         environment.extend_from_slice(more);
-        Operator::start(&kubeconfig, &name, port, flags, &environment)
+        Operator::start(&kubeconfig, &name, port, &flags, &environment)
     }
 
     fn environment(&self) -> Vec<(&str, String)> {
@@ -232,6 +245,16 @@ impl<'a> Site<'a> {
         let bundles = bundles.into_iter();
         let texts = bundles.map(|bundle| String::from_utf8(bundle.unwrap_or_default().0));
         Ok(texts.collect::<Result<_, _>>()?)
+    }
+
+    /// The path of the validating webhook, which is redirected to this machine.
+    pub async fn path(&self) -> Result<String> {
+        let validating: Api<ValidatingWebhookConfiguration> = Api::all(self.client()?);
+        let name = self.name("validating-webhook-configuration");
+        let webhooks = validating.get(&name).await?.webhooks.unwrap_or_default();
+        let url = webhooks.first().and_then(|it| it.client_config.url.clone());
+        let path = url.and_then(|url| Some(url.splitn(4, '/').nth(3)?.to_owned()));
+        path.map(|path| format!("/{path}")).context("no URL")
     }
 
     /// Waits until the published caBundles equal the Secret's.
