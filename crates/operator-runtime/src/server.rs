@@ -9,7 +9,7 @@ pub(crate) mod places;
 pub(crate) mod probes;
 pub(crate) mod serve;
 mod stream;
-mod visit;
+pub(crate) mod visit;
 
 pub use address::Address;
 #[cfg(feature = "metrics")]

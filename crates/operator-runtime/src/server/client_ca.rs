@@ -29,10 +29,6 @@ use super::{
 };
 use crate::{crypto::provider, error::Error};
 
-/// An extension of requests whose client has a certificate of the client CA.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Certified;
-
 /// The CA that signs the certificates of clients. New connections are judged by its newest certificates.
 pub(crate) struct ClientCa {
     current: Arc<Current>,

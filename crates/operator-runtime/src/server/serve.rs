@@ -129,7 +129,7 @@ pub(crate) struct Server {
 
 impl Server {
     /// Asks clients for certificates of this CA. A client that has none is accepted, too; a request of one that has is
-    /// [`Certified`](super::client_ca::Certified).
+    /// [`Certified`](super::visit::Certified).
     pub(crate) fn with_client_ca(mut self, ca: Option<ClientCa>) -> Self {
         self.client_ca = ca;
         self

@@ -18,10 +18,11 @@ use hyper::body::{Body as HttpBody, Frame, Incoming, SizeHint};
 use parking_lot::Mutex;
 use tower::{Service, ServiceExt};
 
-use super::{
-    client_ca::Certified,
-    places::{Connection, Running},
-};
+use super::places::{Connection, Running};
+
+/// An extension of requests whose client has a certificate of the server's client CA.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Certified;
 
 /// Answers the requests of a connection, and notes which of them run: those that have arrived whole.
 #[derive(Clone)]

@@ -1,5 +1,6 @@
 //! The webhook server.
 
+mod entrance;
 mod exchange;
 #[cfg(test)]
 mod tests;
@@ -21,6 +22,7 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{MethodRouter, post},
 };
+use entrance::Entrance;
 use exchange::{Exchange, body_of, send};
 use futures::{
     FutureExt, StreamExt,
@@ -49,22 +51,11 @@ use crate::{
     object::ScopedResource,
     runnable::Runnable,
     server::{
-        client_ca::{Certified, ClientCa},
+        client_ca::ClientCa,
         probes::Readiness,
-        serve::{BODY, Limits, Server},
+        serve::{Limits, Server},
     },
 };
-
-/// The limits of an admission review: the decoded object and its changes take several times its text. The
-/// API server waits 10 s for the response, unless the webhook sets another timeout.
-const ADMISSION: Cost = Cost {
-    most: BODY,
-    patience: Duration::from_secs(5),
-};
-
-/// The answer to a client without a certificate, where one is needed.
-const STRANGER: &str = "`--webhook-client-ca` is set: only clients with a certificate of this CA may ask. Give \
-                        kube-apiserver one by `--admission-control-config-file`";
 
 /// The label of requests for paths without a webhook, in metrics.
 const OTHER: &str = "other";
@@ -154,14 +145,6 @@ pub(crate) struct Site {
     hooks: Vec<Hook>,
     conversions: Vec<Conversion>,
     entrance: Entrance,
-}
-
-/// What a request needs before its webhook judges it.
-#[derive(Default)]
-struct Entrance {
-    memory: Arc<Memory>,
-    /// Whether its client needs a certificate.
-    certified: bool,
 }
 
 struct Hook {
@@ -382,18 +365,6 @@ impl Whole {
     /// Borrows the whole value, so that a closure with the text also holds the memory.
     fn text(&self) -> &[u8] {
         &self.text
-    }
-}
-
-impl Entrance {
-    /// The body of an admission review, if its client may ask and the request is valid.
-    async fn body(&self, request: Request) -> Result<Whole, Response> {
-        if self.certified && request.extensions().get::<Certified>().is_none() {
-            drain(request.into_body().into_data_stream(), PARTING).await;
-            // The API server shows the text of this status to its user.
-            return Err(refuse((StatusCode::FORBIDDEN, STRANGER.to_owned())));
-        }
-        body(request, ADMISSION, &self.memory).await
     }
 }
 

@@ -10,7 +10,7 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use serde_json::json;
 use tower::ServiceExt;
 
-use super::*;
+use super::{entrance::ADMISSION, *};
 use crate::{
     client::{Clients, fence::Fence},
     server::probes::Readiness,
