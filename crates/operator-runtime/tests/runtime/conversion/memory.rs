@@ -266,9 +266,9 @@ async fn hostile_objects_do_not_end_the_operator() -> Result<()> {
     Ok(())
 }
 
-/// 500 objects of 200 KiB, through a real API server, which sends one object per review.
+/// 500 objects of 100 KiB, through a real API server, which sends one object per review and ends a list after 60 s.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_list_of_100_mib_is_converted() -> Result<()> {
+async fn a_list_of_50_mib_is_converted() -> Result<()> {
     const OBJECTS: usize = 500;
     let operator = Operator::start("72Mi").await?;
     let cluster = Cluster::start()?;
@@ -284,7 +284,7 @@ async fn a_list_of_100_mib_is_converted() -> Result<()> {
     }
     cluster.install(anyhow::Ok(crds)).await?;
     let old = widgets(&cluster, "v1alpha1", NAMESPACE)?;
-    let title = "t".repeat(200 << 10);
+    let title = "t".repeat(100 << 10);
     let create = |index| {
         let (old, title) = (&old, &title);
         async move {
