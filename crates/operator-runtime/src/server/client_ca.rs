@@ -5,7 +5,6 @@ use std::{
     io,
     path::{Path, PathBuf},
     sync::Arc,
-    time::Duration,
 };
 
 use axum_server::{accept::Accept, tls_rustls::RustlsAcceptor};
@@ -58,11 +57,7 @@ impl ClientCa {
 
     /// Reloads the file periodically, forever.
     pub(super) async fn watch(self) -> Infallible {
-        self.watch_every(PERIOD).await
-    }
-
-    async fn watch_every(self, period: Duration) -> Infallible {
-        follow(self.file, self.last, period, |verifier| {
+        follow(self.file, self.last, PERIOD, |verifier| {
             *self.current.0.write() = verifier;
         })
         .await
