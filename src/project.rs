@@ -337,6 +337,14 @@ impl Project {
         project
     }
 
+    /// The operator's name in a cluster.
+    pub fn operator(&self) -> String {
+        match self.domain.as_str() {
+            "" => self.name.to_string(),
+            domain => format!("{}.{domain}", self.name),
+        }
+    }
+
     /// The version of Kubernetes whose types the project has.
     pub fn kubernetes(&self) -> KubernetesVersion {
         self.settings.kubernetes.unwrap_or_default()

@@ -123,15 +123,14 @@ pub fn conversion(
     render::one(&context, template, &subject).map(Some)
 }
 
-/// The fields that the generated conversion between a version and its hub lacks; `None` where no field is known.
-pub fn open_fields(project: &Project, hub: &Key, spoke: Version) -> Option<Vec<String>> {
+/// The conversion between a version and its hub, as it is generated; `None` where no field is known.
+pub fn generated_conversion(project: &Project, hub: &Key, spoke: Version) -> Option<Conversion> {
     let apis = project.apis();
     let of = |version| {
         let is = |it: &&ApiView<'_>| it.key.is_same_kind(hub) && it.key.version == version;
         apis.iter().find(is)
     };
-    let conversion = context::generated(of(spoke)?, of(hub.version)?)?;
-    Some(conversion.open)
+    context::generated(of(spoke)?, of(hub.version)?, "hub")
 }
 
 /// The User files of an API that the project defines: its sample and its Rust types, in this order.

@@ -38,6 +38,7 @@ pub fn run(
             _ if path.starts_with("src/api/") => {
                 format!("change the fields of {to} that differ from {from}")
             }
+            _ if path.starts_with("config/samples/") => format!("write a sample of {to}"),
             _ if !path.starts_with("src/webhooks/") => continue,
             Some(_) => "adapt the conversion".to_owned(),
             None => "write the conversion of every field".to_owned(),

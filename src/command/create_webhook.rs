@@ -1,13 +1,13 @@
 //! `create webhook`: defaulting, validation or conversion of a kind.
 
 use crate::{
-    advice::NextStep,
+    advice::{NextStep, Script},
     arguments::{external, type_of::type_of},
     cli::Webhook,
     engine::{Request, Workspace, next},
     error::Result,
     name::{Version, WebhookPath},
-    project::{CreateWebhook, Project},
+    project::{CreateWebhook, Project, WebhookView},
     prompt::Prompt,
     refusal, template,
 };
@@ -33,6 +33,16 @@ pub fn run(workspace: &Workspace, webhook: &Webhook, prompt: Prompt<'_>) -> Resu
         steps.push(NextStep::by_hand(format!("{what} in {path}")));
     }
     steps.push(next::manifests());
+    let views = project.webhooks();
+    let is_opt_in = |view: &&WebhookView<'_>| *view.key == target.key && view.is_opt_in();
+    let namespace = views.iter().find(is_opt_in).map(|_| {
+        let label = format!("{}/webhooks=enabled", project.operator());
+        NextStep::new(
+            "after the operator is deployed, label each namespace that the webhook is for:",
+            Script::anywhere("kubectl label namespace NAMESPACE").arg(label),
+        )
+    });
+    steps.extend(namespace);
     Ok(Request {
         forced: if webhook.force { files } else { [].into() },
         remarks,

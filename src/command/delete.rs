@@ -139,7 +139,8 @@ fn uncontrolled(before: &Project, after: &Project) -> Option<NextStep> {
         ),
         Script::forge("create api")
             .flags(&refusal::of(key))
-            .code("--resource=false"),
+            // The controller's files are there if they were edited or kept.
+            .code("--resource=false --on-conflict keep"),
     ))
 }
 

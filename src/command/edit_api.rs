@@ -7,7 +7,7 @@ use crate::{
     advice::{NextStep, Script},
     arguments::{fields, type_of::type_there},
     cli,
-    engine::{Request, Workspace, next},
+    engine::{Request, Workspace, conversions, next},
     error::{Failure, Result},
     name::ShortName,
     plan::{NamedFiles, Rewritten},
@@ -39,9 +39,13 @@ pub fn run(workspace: &Workspace, api: &cli::EditApi, prompt: Prompt<'_>) -> Res
         force: api.force,
         finalizer: api.finalizer,
     })?;
+    let named = files(workspace, &project, &key)?;
+    let is_generated = |path: &RelPath| named.rewritten.contains_key(path);
+    let mut next = conversions::unfinished(before, &project, &key, is_generated)?;
+    next.extend(steps(before, &project, &key));
     Ok(Request {
-        named: files(workspace, &project, &key)?,
-        next: steps(before, &project, &key),
+        named,
+        next,
         ..Request::of("edit api", project)
     })
 }

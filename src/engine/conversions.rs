@@ -8,7 +8,7 @@ use crate::{
     advice::NextStep,
     error::Result,
     name::Version,
-    project::{CreateWebhook, Key, Project, Target},
+    project::{CreateWebhook, Key, KindView, Project, Target},
     template,
     tree::RelPath,
 };
@@ -22,7 +22,9 @@ pub fn convert(
     hub: &Key,
     spokes: &BTreeSet<Version>,
 ) -> Result<(Project, Vec<NextStep>)> {
-    let open = |spoke: &Version| template::open_fields(project, hub, *spoke);
+    let open = |spoke: &Version| {
+        template::generated_conversion(project, hub, *spoke).map(|conversion| conversion.open)
+    };
     let all: Vec<_> = spokes.iter().map(|spoke| (*spoke, open(spoke))).collect();
     let follows = |open: &Option<Vec<String>>| open.as_ref().is_some_and(Vec::is_empty);
     if !all.is_empty() && all.iter().all(|(_, open)| follows(open)) {
@@ -39,6 +41,49 @@ pub fn convert(
         next::convert(what, hub, spoke)
     };
     Ok((project.clone(), all.into_iter().map(step).collect()))
+}
+
+/// A step for each conversion from or to a version that lacks code for fields after a command. `is_generated` says whether the
+/// command wrote a file anew; an edited file has no code for any field that is new, or that both versions have now.
+pub fn unfinished(
+    before: &Project,
+    after: &Project,
+    key: &Key,
+    is_generated: impl Fn(&RelPath) -> bool,
+) -> Result<Vec<NextStep>> {
+    let kinds = after.kinds();
+    let is_kind = |it: &&KindView<'_>| it.apis[0].key.is_same_kind(key);
+    let Some(kind) = kinds.iter().find(is_kind) else {
+        return Ok(Vec::new());
+    };
+    let hub = Key {
+        version: kind.storage,
+        ..key.clone()
+    };
+    let mut steps = Vec::new();
+    let spokes = kind.spokes.iter().copied();
+    for spoke in spokes.filter(|spoke| [*spoke, hub.version].contains(&key.version)) {
+        let (Some(path), Some(was), Some(now)) = (
+            file(after, &hub, spoke)?,
+            template::generated_conversion(before, &hub, spoke),
+            template::generated_conversion(after, &hub, spoke),
+        ) else {
+            continue;
+        };
+        let fields: Vec<&String> = match is_generated(&path) {
+            true => now.missing.iter().collect(),
+            false => {
+                let new = now.open.iter().filter(|it| !was.open.contains(it));
+                let settled = was.open.iter().filter(|it| !now.open.contains(it));
+                new.chain(settled).collect()
+            }
+        };
+        if !fields.is_empty() {
+            let fields = named(fields.iter().map(|it| it.as_str()));
+            steps.push(NextStep::by_hand(format!("convert {fields} in {path}")));
+        }
+    }
+    Ok(steps)
 }
 
 /// The file with the conversion of a version.
@@ -58,15 +103,17 @@ fn because(open: &[String]) -> String {
     if open.is_empty() {
         return String::new();
     }
-    let named: Vec<_> = open
-        .iter()
-        .take(NAMED)
-        .map(|it| format!("`{it}`"))
-        .collect();
-    let rest = match open.len().saturating_sub(NAMED) {
+    let differ = if open.len() == 1 { "differs" } else { "differ" };
+    let fields = named(open.iter().map(String::as_str));
+    format!(", because {fields} {differ}")
+}
+
+/// Fields in a sentence: the first, and the number of the others.
+fn named<'a>(fields: impl ExactSizeIterator<Item = &'a str>) -> String {
+    let rest = match fields.len().saturating_sub(NAMED) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    let differ = if open.len() == 1 { "differs" } else { "differ" };
-    format!(", because {}{rest} {differ}", named.join(", "))
+    let fields: Vec<_> = fields.take(NAMED).map(|it| format!("`{it}`")).collect();
+    format!("{}{rest}", fields.join(", "))
 }

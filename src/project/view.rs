@@ -66,6 +66,15 @@ pub struct WebhookView<'a> {
     pub webhooks: &'a Webhooks,
 }
 
+impl WebhookView<'_> {
+    /// Whether the API server calls the webhooks only for namespaces with a label: without it, nothing in a namespace of the cluster
+    /// could start while the operator fails.
+    pub fn is_opt_in(&self) -> bool {
+        let core = self.key.core_type();
+        self.resource.core && core.is_some_and(|core| core.namespaced)
+    }
+}
+
 impl ControllerView<'_> {
     /// The path of its file.
     pub fn path(&self) -> String {

@@ -17,9 +17,12 @@ pub struct Conversion {
     pub status: Option<Members>,
     /// The types of these fields, of the fields of those types, and so on.
     pub below: Vec<Below>,
-    /// The fields and variants without a conversion, which a person has to write: `MemcachedSpec.size`.
+    /// The fields and variants that differ, so that a person decides how they convert: `MemcachedSpec.size`.
     #[serde(skip)]
     pub open: Vec<String>,
+    /// Those of them that have no code yet, so that the conversion does not compile.
+    #[serde(skip)]
+    pub missing: Vec<String>,
 }
 
 /// The fields of a type in both versions, by name.
@@ -27,10 +30,12 @@ pub struct Conversion {
 pub struct Members {
     /// Their names in a pattern of the spoke: `size`.
     pub spoke: Vec<String>,
-    /// Their names in a pattern of the hub.
+    /// Their names in a pattern of the hub; `name: _` for a field that only the hub has, which an annotation keeps.
     pub hub: Vec<String>,
-    /// Their values in the other version: `size`, `mode: mode.into()`.
-    pub values: Vec<String>,
+    /// Their values in the hub: `size`, `mode: mode.into()`, and what a field that only the hub has is without a spoke.
+    pub to_hub: Vec<String>,
+    /// Their values in the spoke.
+    pub to_spoke: Vec<String>,
 }
 
 /// A type of a field: a struct, or an enum if it has variants.
@@ -69,10 +74,12 @@ impl Conversion {
             status: Some(Members {
                 spoke: status.clone(),
                 hub: status.clone(),
-                values: status,
+                to_hub: status.clone(),
+                to_spoke: status,
             }),
             below: Vec::new(),
             open: Vec::new(),
+            missing: Vec::new(),
         }
     }
 
@@ -80,20 +87,23 @@ impl Conversion {
     /// unknown; then the user writes it.
     #[must_use]
     pub fn of(types: &str, name: &str) -> Option<Self> {
-        Self::between(types, types, name).filter(|it| it.open.is_empty())
+        Self::between(types, types, name, "hub").filter(|it| it.open.is_empty())
     }
 
-    /// The conversion between the type `name` in the source `spoke` and in the source `hub`: fields with the same name and type
-    /// are converted, the others are [open](Self::open). `None` where one of them has no public spec.
+    /// The conversion between the type `name` in the source `spoke` and in the source `hub`, which the conversion imports as
+    /// `module`: fields with the same name and type are converted, the others are [open](Self::open). `None` where one of them
+    /// has no public spec.
     #[must_use]
-    pub fn between(spoke: &str, hub: &str, name: &str) -> Option<Self> {
+    pub fn between(spoke: &str, hub: &str, name: &str, module: &str) -> Option<Self> {
         let (spoke, hub) = (Types::of(parse(spoke).ok()?), Types::of(parse(hub).ok()?));
         let (spec, status) = (format!("{name}Spec"), format!("{name}Status"));
         let mut pairs = Pairs {
             spoke: &spoke,
             hub: &hub,
+            module,
             found: Vec::new(),
             open: Vec::new(),
+            settled: Vec::new(),
         };
         let mut below = Vec::new();
         let spec = pairs.of_struct(&spec)?;
@@ -109,11 +119,14 @@ impl Conversion {
                 members
             }
         };
+        let Pairs { open, settled, .. } = pairs;
+        let missing = open.iter().filter(|it| !settled.contains(it));
         Some(Self {
             spec,
             status,
             below,
-            open: pairs.open,
+            missing: missing.cloned().collect(),
+            open,
         })
     }
 }
@@ -122,9 +135,13 @@ impl Conversion {
 struct Pairs<'a> {
     spoke: &'a Types,
     hub: &'a Types,
+    /// The module of the hub's types.
+    module: &'a str,
     /// The names of the types that fields need the conversion of, in the spoke and in the hub.
     found: Vec<(String, String)>,
     open: Vec<String>,
+    /// The open fields that have code: those that only the hub has, and that have a default.
+    settled: Vec<String>,
 }
 
 impl Pairs<'_> {
@@ -132,7 +149,7 @@ impl Pairs<'_> {
     fn of_struct(&mut self, name: &str) -> Option<Members> {
         match (self.spoke.get(name)?, self.hub.get(name)?) {
             (Shape::Struct(spoke), Shape::Struct(hub)) if are_open(spoke, hub, false) => {
-                Some(self.members(name, spoke, hub))
+                Some(self.members(name, spoke, name, hub))
             }
             _ => None,
         }
@@ -144,7 +161,7 @@ impl Pairs<'_> {
             let shapes = (self.spoke.get(&spoke), self.hub.get(&hub));
             let (members, variants) = match shapes {
                 (Some(Shape::Struct(a)), Some(Shape::Struct(b))) => {
-                    (self.members(&spoke, a, b), Vec::new())
+                    (self.members(&spoke, a, &hub, b), Vec::new())
                 }
                 (Some(Shape::Enum(a)), Some(Shape::Enum(b))) => {
                     (Members::default(), self.variants((&spoke, a), (&hub, b)))
@@ -160,7 +177,8 @@ impl Pairs<'_> {
         }
     }
 
-    fn members(&mut self, of: &str, spoke: &Fields, hub: &Fields) -> Members {
+    /// The fields of `of` in the spoke and of the struct `in_hub`, or of a variant of an enum, in the hub.
+    fn members(&mut self, of: &str, spoke: &Fields, in_hub: &str, hub: &Fields) -> Members {
         let names = |fields: &Fields| -> Vec<String> {
             let name = |(at, field): (usize, &syn::Field)| match &field.ident {
                 Some(name) => name.to_string(),
@@ -169,31 +187,53 @@ impl Pairs<'_> {
             fields.iter().enumerate().map(name).collect()
         };
         let (spoke_names, hub_names) = (names(spoke), names(hub));
-        let mut values = Vec::new();
+        let pattern = |name: &String| match variable(name) {
+            variable if variable == *name => variable,
+            variable => format!("{name}: {variable}"),
+        };
+        let mut members = Members {
+            spoke: spoke_names.iter().map(pattern).collect(),
+            ..Members::default()
+        };
         for (name, field) in spoke_names.iter().zip(spoke) {
             let same = hub_names.iter().position(|other| other == name);
             let other = same.and_then(|at| hub.iter().nth(at));
             let value = other.and_then(|other| self.convert(&field.ty, &other.ty, &variable(name)));
-            match value {
-                None => self.open.push(format!("{of}.{name}")),
-                Some(value) if field.ident.is_some() && value != *name => {
-                    values.push(format!("{name}: {value}"));
+            let value = match value {
+                None => {
+                    self.open.push(format!("{of}.{name}"));
+                    continue;
                 }
-                Some(value) => values.push(value),
+                Some(value) if field.ident.is_some() && value != *name => {
+                    format!("{name}: {value}")
+                }
+                Some(value) => value,
+            };
+            members.to_hub.push(value.clone());
+            members.to_spoke.push(value);
+        }
+        for (name, field) in hub_names.iter().zip(hub) {
+            if spoke_names.contains(name) {
+                members.hub.push(pattern(name));
+                continue;
             }
+            self.open.push(format!("{of}.{name}"));
+            let label = match &field.ident {
+                Some(name) => format!("{name}: "),
+                None => String::new(),
+            };
+            members.hub.push(format!("{label}_"));
+            let value = match named(&field.ty) {
+                Some((outer, _)) if outer == "Option" => "None".to_owned(),
+                _ if self.hub.has_default(in_hub) => {
+                    format!("{}::{in_hub}::default().{name}", self.module)
+                }
+                _ => continue,
+            };
+            members.to_hub.push(format!("{label}{value}"));
+            self.settled.push(format!("{of}.{name}"));
         }
-        let alone = hub_names.iter();
-        let alone = alone.filter(|name| !spoke_names.contains(name));
-        self.open.extend(alone.map(|name| format!("{of}.{name}")));
-        let pattern = |name: String| match variable(&name) {
-            variable if variable == name => name,
-            variable => format!("{name}: {variable}"),
-        };
-        Members {
-            spoke: spoke_names.into_iter().map(pattern).collect(),
-            hub: hub_names.into_iter().map(pattern).collect(),
-            values,
-        }
+        members
     }
 
     fn variants(
@@ -213,7 +253,12 @@ impl Pairs<'_> {
                 Some(hub) => variants.push(Variant {
                     name: name.clone(),
                     brackets: brackets(fields),
-                    members: self.members(&format!("{of}::{name}"), fields, hub),
+                    members: self.members(
+                        &format!("{of}::{name}"),
+                        fields,
+                        &format!("{other}::{name}"),
+                        hub,
+                    ),
                 }),
             }
         }

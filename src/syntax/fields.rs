@@ -1,11 +1,18 @@
 //! The types of a file that a conversion takes apart.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use syn::{Fields, GenericArgument, Generics, Item, PathArguments, Type, Visibility};
+use syn::{
+    Attribute, Fields, GenericArgument, Generics, Item, Path, PathArguments, Token, Type,
+    Visibility, punctuated::Punctuated,
+};
 
-/// The structs and enums of a file, by name.
-pub struct Types(BTreeMap<String, Option<Shape>>);
+/// The structs and enums of a file.
+pub struct Types {
+    shapes: BTreeMap<String, Option<Shape>>,
+    /// The names of those that implement `Default`.
+    defaults: BTreeSet<String>,
+}
 
 /// The fields or variants of a type.
 pub enum Shape {
@@ -20,6 +27,7 @@ impl Types {
             let known = matches!(vis, Visibility::Public(_)) && generics.params.is_empty();
             known.then_some(shape)
         };
+        let defaults = file.items.iter().filter_map(with_default).collect();
         let types = file.items.into_iter().filter_map(|item| match item {
             Item::Struct(it) => {
                 let shape = known(&it.vis, &it.generics, Shape::Struct(it.fields));
@@ -33,17 +41,25 @@ impl Types {
             }
             _ => None,
         });
-        Self(types.collect())
+        Self {
+            shapes: types.collect(),
+            defaults,
+        }
     }
 
     /// The shape of a type, if it is known.
     pub fn get(&self, name: &str) -> Option<&Shape> {
-        self.0.get(name)?.as_ref()
+        self.shapes.get(name)?.as_ref()
     }
 
     /// Whether the file has a type of this name.
     pub fn has(&self, name: &str) -> bool {
-        self.0.contains_key(name)
+        self.shapes.contains_key(name)
+    }
+
+    /// Whether a type of the file implements `Default`.
+    pub fn has_default(&self, name: &str) -> bool {
+        self.defaults.contains(name)
     }
 
     /// Whether `ty` mentions a type of this file.
@@ -59,6 +75,29 @@ impl Types {
         };
         inner.into_iter().any(|ty| self.is_local(ty))
     }
+}
+
+/// The type to which an item gives `Default`, by `derive` or by `impl`.
+fn with_default(item: &Item) -> Option<String> {
+    match item {
+        Item::Struct(it) if derives_default(&it.attrs) => Some(it.ident.to_string()),
+        Item::Enum(it) if derives_default(&it.attrs) => Some(it.ident.to_string()),
+        Item::Impl(it) => {
+            let (path, _) = it.trait_.as_ref()?;
+            let (name, _) = named(&it.self_ty)?;
+            path.is_ident("Default").then_some(name)
+        }
+        _ => None,
+    }
+}
+
+fn derives_default(attributes: &[Attribute]) -> bool {
+    let derives = attributes.iter().filter(|it| it.path().is_ident("derive"));
+    let paths = derives.filter_map(|it| {
+        it.parse_args_with(Punctuated::<Path, Token![,]>::parse_terminated)
+            .ok()
+    });
+    paths.flatten().any(|path| path.is_ident("Default"))
 }
 
 /// The last segment of a type's path, and its parameters.

@@ -124,7 +124,8 @@ fn every_field_of_a_copy_is_named() {
     let members = |pairs: &[(&str, &str)]| Members {
         spoke: pairs.iter().map(|(name, _)| (*name).to_owned()).collect(),
         hub: pairs.iter().map(|(name, _)| (*name).to_owned()).collect(),
-        values: pairs.iter().map(|(_, value)| (*value).to_owned()).collect(),
+        to_hub: pairs.iter().map(|(_, value)| (*value).to_owned()).collect(),
+        to_spoke: pairs.iter().map(|(_, value)| (*value).to_owned()).collect(),
     };
     let variant = |name: &str, brackets, pairs| Variant {
         name: name.to_owned(),
@@ -142,6 +143,7 @@ fn every_field_of_a_copy_is_named() {
         ]),
         status: Some(Members::default()),
         open: Vec::new(),
+        missing: Vec::new(),
         below: vec![
             Below {
                 spoke: "Mode".to_owned(),
@@ -181,20 +183,20 @@ fn fields_that_differ_stay_open() {
         pub struct Disk { pub name: String, pub path: String }
     ";
     let names = |names: &[&str]| -> Vec<String> { names.iter().map(|&it| it.to_owned()).collect() };
-    let conversion = Conversion::between(spoke, hub, "B").unwrap();
+    let conversion = Conversion::between(spoke, hub, "B", "v2").unwrap();
     let values = [
         "mode: mode.into()",
         "disks: disks.into_iter().map(Into::into).collect()",
         "port",
     ];
-    assert_eq!(conversion.spec.values, names(&values));
+    assert_eq!(conversion.spec.to_spoke, names(&values));
     assert_eq!(
         conversion.spec.spoke,
         names(&["size", "mode", "old", "disks", "port"])
     );
     assert_eq!(
         conversion.spec.hub,
-        names(&["size", "mode", "new", "disks", "port"])
+        names(&["size", "mode", "new: _", "disks", "port"])
     );
     assert_eq!(conversion.status, None);
     let below: Vec<_> = conversion
@@ -214,9 +216,50 @@ fn fields_that_differ_stay_open() {
     ];
     assert_eq!(conversion.open, names(&open));
     assert_eq!(
-        Conversion::between(spoke, "pub struct BFields {}", "B"),
+        Conversion::between(spoke, "pub struct BFields {}", "B", "v2"),
         None
     );
+}
+
+#[test]
+fn a_field_that_only_the_hub_has_starts_as_its_default() {
+    let spoke = "
+        pub struct BSpec { pub size: i32, pub disk: Disk }
+        pub struct Disk { pub name: String }
+    ";
+    let hub = "
+        pub struct BSpec { pub size: i32, pub disk: Disk, pub mode: Mode, pub note: Option<String> }
+        impl Default for BSpec { fn default() -> Self { todo!() } }
+        #[derive(Clone, Default)]
+        pub struct Disk { pub name: String, pub path: String }
+        pub enum Mode { A }
+    ";
+    let conversion = Conversion::between(spoke, hub, "B", "v2").unwrap();
+    assert_eq!(conversion.spec.hub, ["size", "disk", "mode: _", "note: _"]);
+    assert_eq!(
+        conversion.spec.to_hub,
+        [
+            "size",
+            "disk: disk.into()",
+            "mode: v2::BSpec::default().mode",
+            "note: None"
+        ]
+    );
+    assert_eq!(conversion.spec.to_spoke, ["size", "disk: disk.into()"]);
+    assert_eq!(
+        conversion.below[0].members.to_hub,
+        ["name", "path: v2::Disk::default().path"]
+    );
+    assert_eq!(conversion.open, ["BSpec.mode", "BSpec.note", "Disk.path"]);
+    assert!(conversion.missing.is_empty());
+    // Without a default, the compiler names the field.
+    let hub = hub.replace("Default", "Debug");
+    let conversion = Conversion::between(spoke, &hub, "B", "v2").unwrap();
+    assert_eq!(
+        conversion.spec.to_hub,
+        ["size", "disk: disk.into()", "note: None"]
+    );
+    assert_eq!(conversion.missing, ["BSpec.mode", "Disk.path"]);
 }
 
 #[test]
@@ -226,7 +269,8 @@ fn a_field_that_clippy_allows_no_variable_of_has_another_variable() {
     let patterns = ["foo: foo_field", "baz: baz_field"].map(str::to_owned);
     assert_eq!(spec.hub, patterns);
     assert_eq!(spec.spoke, patterns);
-    assert_eq!(spec.values, ["foo: foo_field", "baz: baz_field.into()"]);
+    assert_eq!(spec.to_hub, spec.to_spoke);
+    assert_eq!(spec.to_spoke, ["foo: foo_field", "baz: baz_field.into()"]);
 }
 
 #[test]

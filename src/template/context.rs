@@ -148,7 +148,7 @@ pub fn context(project: &Project) -> Context {
             // The prefix of the objects in the manifests.
             "name": project.name.to_string(),
             // The operator's name in a cluster: the project's name and its domain.
-            "operator": operator(project),
+            "operator": project.operator(),
             "package": package,
             // The library crate.
             "library": library,
@@ -344,14 +344,6 @@ fn in_tests(path: &str, library: &str) -> String {
     match path.strip_prefix("crate::") {
         Some(rest) => format!("{library}::{rest}"),
         None => path.to_owned(),
-    }
-}
-
-/// The operator's name in a cluster.
-fn operator(project: &Project) -> String {
-    match project.domain.as_str() {
-        "" => project.name.to_string(),
-        domain => format!("{}.{domain}", project.name),
     }
 }
 

@@ -49,11 +49,24 @@ fn in_braces(members: &[String], indent: usize) -> String {
     format!("{{\n{fields}{pad}}}")
 }
 
-/// A field with a method chain on the field itself as its value: one call per line if it is too wide.
+/// A field of which the value is a method chain on the field itself, or a field of a default, in several lines if it is too wide.
+/// `indent` is that of the further lines.
 fn chain(member: &str, indent: usize) -> String {
     let Some((name, value)) = member.split_once(": ") else {
         return member.to_owned();
     };
+    if let Some(default) = value.strip_suffix(&format!(".{name}")) {
+        // The field is one step to the left, and a comma follows.
+        let fits = |text: &str| indent - 4 + text.len() <= MAX_WIDTH;
+        let pad = " ".repeat(indent);
+        return match fits(&format!("{member},")) {
+            true => member.to_owned(),
+            false if fits(&format!("{name}: {default}")) => {
+                format!("{name}: {default}\n{pad}.{name}")
+            }
+            false => format!("{name}:\n{pad}{default}\n{pad}    .{name}"),
+        };
+    }
     let calls = value.strip_prefix(name).and_then(|calls| {
         let inner = calls.strip_prefix(".into_iter().map(")?;
         inner.strip_suffix(").collect()")
@@ -179,6 +192,15 @@ mod tests {
         check(
             &["K: K.into_iter().map(Into::into).collect()"],
             "{\n        K: K\n            .into_iter()\n            .map(Into::into)\n            .collect(),\n    }",
+        );
+        check(&["k: D::default().k"], "{ k: D::default().k }");
+        check(
+            &["abcdefghij: KD::default().abcdefghij"],
+            "{\n        abcdefghij: KD::default()\n            .abcdefghij,\n    }",
+        );
+        check(
+            &["K: KD::default().K"],
+            "{\n        K:\n            KD::default()\n                .K,\n    }",
         );
     }
 }

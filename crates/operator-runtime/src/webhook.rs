@@ -178,7 +178,8 @@ where
         }
     }
 
-    /// The operations of the webhook. Default: create and update.
+    /// The operations of the webhook, instead of the default, create and update. With [`Operation::Delete`], a validating webhook
+    /// can deny deletions. An eviction deletes its Pod, so a denied deletion of a Pod also stops a drain of its node.
     #[must_use]
     pub fn operations(mut self, operations: &[Operation]) -> Self {
         self.definition.declaration.operations = operations.to_vec();

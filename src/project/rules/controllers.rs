@@ -12,13 +12,13 @@ pub fn check(entries: &[Entry<'_>]) -> Option<Violation> {
         .or_else(|| names(&controllers))
 }
 
-/// A kind has one default controller, whichever version it watches.
+/// A kind has one default controller, whichever entry it is in.
 fn defaults(controllers: &[ControllerView<'_>]) -> Option<Violation> {
     let defaults: Vec<_> = controllers.iter().filter(|it| it.default).collect();
     let (first, it, _) = clash(&defaults, |it| it.key.full_kind(), |it| it.key)?;
     let (kind, version, name) = (&it.key.kind, first.key.version, own_name(it.key));
     let broken = violation!(it.key => "`{kind}` has a controller already",
-        "it watches version {version}; another controller needs a name of its own")
+        "its entry is that of {version}, and it uses the storage version; another controller needs a name of its own")
     .set("controller", false)
     .in_file(format!("controllers: [{{name: {name}}}]"));
     Some(broken.beside(first.key))

@@ -3,7 +3,7 @@
 use heck::ToUpperCamelCase as _;
 use serde_json::{Value, json};
 
-use super::{Names, Subject, foreign_path, in_tests, operator};
+use super::{Names, Subject, foreign_path, in_tests};
 use crate::{
     name::rust,
     project::{ControllerView, DeployImage, Project},
@@ -38,7 +38,7 @@ fn image_variable(name: &str) -> String {
 
 /// The controllers, in the order of `PROJECT`.
 pub fn controllers(project: &Project, library: &str) -> Vec<Subject> {
-    let operator = operator(project);
+    let operator = project.operator();
     let views = project.controllers().into_iter();
     views
         .map(|view| controller(view, &operator, library))

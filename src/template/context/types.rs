@@ -95,8 +95,13 @@ pub fn source(api: &ApiView<'_>, type_name: &str) -> String {
         others,
         ..
     } = crd_types::structs(type_name, &[], &spec, &status);
-    format!(
-        "pub struct {type_name}Spec {{ {} }}\npub struct {type_name}Status {{ {} }}\n{others}",
-        spec.fields, status.fields
-    )
+    let both = [(spec, "Spec"), (status, "Status")];
+    // A template writes these two, with `Default` derived or implemented.
+    let both = both.map(|(made, suffix)| {
+        format!(
+            "#[derive(Default)]\npub struct {type_name}{suffix} {{ {} }}\n",
+            made.fields
+        )
+    });
+    both.concat() + &others
 }

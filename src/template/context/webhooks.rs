@@ -67,8 +67,8 @@ fn webhook(view: WebhookView<'_>, library: &str) -> Vec<Subject> {
             "own": resource.api.is_some(),
             // Whether another project defines the type.
             "external": resource.external.is_some(),
-            // Whether only the namespaces with a label have the webhook: without it, nothing in a namespace could start.
-            "opt_in": resource.core && core().is_some_and(|core| core.namespaced),
+            // Whether only the namespaces with a label have the webhook.
+            "opt_in": view.is_opt_in(),
             // Whether the type is known to be `Default` and `PartialEq`.
             "comparable": resource.external.is_none() && resource.source.is_none(),
             // The fields of a minimal object besides its metadata, if they are known.
@@ -110,35 +110,34 @@ pub fn conversions(project: &Project) -> Vec<(String, Vec<Subject>)> {
 /// The longest version and type with which no line of a conversion is wider than rustfmt allows.
 const FITTING: usize = "spoke".len() + crate::name::Kind::MAX;
 
-/// The conversion between two versions, as their types are generated.
-pub fn generated(spoke: &ApiView<'_>, hub: &ApiView<'_>) -> Option<Conversion> {
+/// The conversion between two versions, as their types are generated; `module` is its name of the hub's module.
+pub fn generated(spoke: &ApiView<'_>, hub: &ApiView<'_>, module: &str) -> Option<Conversion> {
     let name = rust::type_name(&hub.key.kind);
     Conversion::between(
         &types::source(spoke, &name),
         &types::source(hub, &name),
         &name,
+        module,
     )
 }
 
 fn spoke(api: &ApiView<'_>, hub: &ApiView<'_>) -> Subject {
     let names = Names::of(api.key, api.resource);
-    let fields = generated(api, hub).unwrap_or_else(Conversion::of_new_types);
-    let hub = hub.key.version;
-    let hub_first = hub.spelled() < names.key.version.spelled();
-    let hub = hub.to_string();
-    let fits = names.version.len().max(hub.len()) + names.type_name.len() <= FITTING;
+    let version = hub.key.version.to_string();
+    let fits = names.version.len().max(version.len()) + names.type_name.len() <= FITTING;
     let (name, hub_name) = match fits {
-        true => (names.version.as_str(), hub.as_str()),
+        true => (names.version.as_str(), version.as_str()),
         false => ("spoke", "hub"),
     };
+    let fields = generated(api, hub, hub_name).unwrap_or_else(Conversion::of_new_types);
     let more = json!({
         // The version of the hub.
-        "hub": hub,
+        "hub": version,
         // The file's names for this version and for the hub: the versions, or `spoke` and `hub` where lines would be too wide.
         "name": name,
         "hub_name": hub_name,
         // Whether the hub is imported first.
-        "hub_first": hub_first,
+        "hub_first": hub.key.version.spelled() < names.key.version.spelled(),
         // The conversion of each field, unless `template::conversion` replaces it.
         "fields": fields,
     });

@@ -95,6 +95,10 @@ pub struct PageSpec {
     pub matrix: Vec<Vec<i32>>,
     #[serde(default = "default_greeting")]
     pub greeting: String,
+    #[serde(default = "default_cached")]
+    pub cached: bool,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mirrors: Vec<String>,
 }
 
 impl Default for PageSpec {
@@ -127,6 +131,8 @@ impl Default for PageSpec {
             reason: None,
             matrix: Vec::new(),
             greeting: default_greeting(),
+            cached: default_cached(),
+            mirrors: Vec::new(),
         }
     }
 }
@@ -162,6 +168,8 @@ pub struct Source {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[x_kube(validation = Rule::new("self == oldSelf").message("revision cannot change"))]
     pub revision: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, KubeSchema, Serialize)]
@@ -251,4 +259,8 @@ fn default_type() -> String {
 
 fn default_greeting() -> String {
     r#"say "hello": you"#.to_owned()
+}
+
+fn default_cached() -> bool {
+    true
 }

@@ -74,6 +74,8 @@ impl From<v1alpha1::Page> for v1::Page {
                 reason: reason.map(Into::into),
                 matrix,
                 greeting,
+                cached: v1::PageSpec::default().cached,
+                mirrors: v1::PageSpec::default().mirrors,
             },
             status: spoke.status.map(Into::into),
         }
@@ -110,6 +112,8 @@ impl From<v1::Page> for v1alpha1::Page {
             reason,
             matrix,
             greeting,
+            cached: _,
+            mirrors: _,
         } = hub.spec;
         Self {
             metadata: hub.metadata,
@@ -198,13 +202,21 @@ impl From<v1::PageStatus> for v1alpha1::PageStatus {
 impl From<v1alpha1::Source> for v1::Source {
     fn from(value: v1alpha1::Source) -> Self {
         let v1alpha1::Source { url, revision } = value;
-        Self { url, revision }
+        Self {
+            url,
+            revision,
+            branch: None,
+        }
     }
 }
 
 impl From<v1::Source> for v1alpha1::Source {
     fn from(value: v1::Source) -> Self {
-        let v1::Source { url, revision } = value;
+        let v1::Source {
+            url,
+            revision,
+            branch: _,
+        } = value;
         Self { url, revision }
     }
 }

@@ -27,7 +27,7 @@ async fn validate(
             check(new, &mut errors);
             check_update(old, new, &mut errors);
         }
-        // Reached only if `webhook()` adds `.operations(&[…, Operation::Delete])`.
+        // Reached only if `webhook()` has `.operations(&[…, Operation::Delete])`.
         Change::Delete(_) => {}
     }
     errors.into_result()

@@ -29,7 +29,7 @@ async fn validate(
             check(new, &mut errors);
             check_update(old, new, &mut errors);
         }
-        // Reached only if `webhook()` adds `.operations(&[…, Operation::Delete])`.
+        // Reached only if `webhook()` has `.operations(&[…, Operation::Delete])`.
         Change::Delete(_) => {}
     }
     errors.into_result()
@@ -38,14 +38,14 @@ async fn validate(
 /// Checks the rules for all objects, new and updated.
 fn check(_gateway: &Gateway, _errors: &mut FieldErrors) {
     // For example, once you use both parameters and drop their underscores:
-    // errors.invalid("spec.size", gateway.spec.size, "must be odd");
+    // errors.required("metadata.labels[team]", "to know whom to ask");
 }
 
 /// Checks the rules for changes, such as fields that may not change. A stored field that does not
 /// decode counts as unchanged, so that users can repair it.
 fn check_update(_old: &Gateway, _new: &Gateway, _errors: &mut FieldErrors) {
     // For example, once you use the parameters and drop their underscores:
-    // if old.spec.size != new.spec.size {
-    //     errors.forbidden("spec.size", "may not change");
+    // if old.labels().get("team") != new.labels().get("team") {
+    //     errors.forbidden("metadata.labels[team]", "may not change");
     // }
 }

@@ -34,7 +34,7 @@ async fn validate(
             check(new, &mut errors);
             check_update(old, new, &mut errors);
         }
-        // Reached only if `webhook()` adds `.operations(&[…, Operation::Delete])`.
+        // Reached only if `webhook()` has `.operations(&[…, Operation::Delete])`.
         Change::Delete(_) => {}
     }
     errors.into_result()
@@ -43,15 +43,15 @@ async fn validate(
 /// Checks the rules for all objects, new and updated.
 fn check(_pod: &Pod, _errors: &mut FieldErrors) {
     // For example, once you use both parameters and drop their underscores:
-    // errors.invalid("spec.size", pod.spec.size, "must be odd");
+    // errors.required("metadata.labels[team]", "to know whom to ask");
 }
 
 /// Checks the rules for changes, such as fields that may not change. A stored field that does not
 /// decode counts as unchanged, so that users can repair it.
 fn check_update(_old: &Pod, _new: &Pod, _errors: &mut FieldErrors) {
     // For example, once you use the parameters and drop their underscores:
-    // if old.spec.size != new.spec.size {
-    //     errors.forbidden("spec.size", "may not change");
+    // if old.labels().get("team") != new.labels().get("team") {
+    //     errors.forbidden("metadata.labels[team]", "may not change");
     // }
 }
 
@@ -69,8 +69,8 @@ mod tests {
             old: pod.clone(),
             new: pod.clone(),
         };
-        // Each change, and the error it should produce: `spec.size: Invalid value: 2: must be odd`.
-        // Add an update of each field that may not change: `spec.size: Forbidden: may not change`.
+        // Each change, and the error it should produce.
+        // Add an update of each field that may not change.
         let table = [
             (Change::Create(pod.clone()), ""),
             (update, ""),
