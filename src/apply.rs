@@ -75,6 +75,7 @@ fn commit(transaction: &Transaction<'_>, steps: Vec<Step>, made: &Made) -> Resul
     let disk = transaction.disk;
     let journal = Journal {
         command: transaction.command.to_owned(),
+        checkout: disk.checkout().map_err(cannot(disk, "read", &LOCAL))?,
         made_root: made.root > 0,
         directories: new_directories(disk, &steps)?,
         steps,

@@ -305,6 +305,10 @@ impl From<apply::Error> for Failure {
                 .note("it has the texts that the last command replaced")
                 .note("see in git what has changed before you put it aside")
                 .advise(Script::put_aside(path)),
+            Error::OtherCheckout(path) => failure
+                .note("only a command of this checkout writes this file, and git does not track it")
+                .note("it may overwrite files, so it is not used")
+                .advise(Script::put_aside(path)),
             Error::NothingToUndo => failure
                 .note("`undo` reverts the last command in this working tree; for what is committed, use git")
                 .advise(Script::forge("status")),

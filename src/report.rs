@@ -23,6 +23,7 @@ use serde_json::Value;
 pub use self::compat::Comparison;
 pub use self::drift::{Drift, DriftKind};
 pub use self::status::{FileState, FileStatus, StatusReport};
+pub use self::text::one_line;
 use self::{caller::Caller, text::Page};
 use crate::{
     advice::{NextStep, Script},

@@ -12,7 +12,7 @@ use std::{borrow::Cow, collections::BTreeMap, fmt, path::PathBuf, str::FromStr};
 use sha2::{Digest as _, Sha256};
 
 pub use self::{
-    disk::{Found, Obstacle, ObstacleKind, find, find_all, full, names},
+    disk::{Found, Obstacle, ObstacleKind, find, find_all, full, names, read, read_stream},
     plain::unix_line_ends,
 };
 use crate::name::rust::is_device;

@@ -16,7 +16,7 @@ pub enum FileType {
     Absent,
     /// A regular file.
     File {
-        /// Its permission bits; `None` where the system has none.
+        /// Its permission bits, of owner, group and others; `None` where the system has none.
         mode: Option<u32>,
         /// Whether nobody may write to it.
         read_only: bool,
@@ -49,7 +49,8 @@ pub trait Disk {
     fn find(&self, path: &RelPath) -> Result<Found, tree::Error>;
     /// The type of the file at `path`.
     fn kind(&self, path: &RelPath) -> io::Result<FileType>;
-    /// Writes a new file, and fails if there is one; if `durable`, the file survives a power cut from then on.
+    /// Writes a new file, and fails if there is one; if `durable`, the file survives a power cut from then on. The process's umask
+    /// limits the permission bits.
     fn write(
         &self,
         path: &RelPath,
@@ -77,6 +78,9 @@ pub trait Disk {
     fn lock(&self, path: &RelPath, new: bool) -> io::Result<Lock>;
     /// The boot ID of the machine; empty where the system has none.
     fn boot(&self) -> String;
+    /// A number that tells this checkout from others, such as the one that a repository was cloned from; `None` where the system has
+    /// none.
+    fn checkout(&self) -> io::Result<Option<u64>>;
     /// The path as errors name it.
     fn show(&self, path: &RelPath) -> String;
 }

@@ -50,6 +50,8 @@ pub enum Error {
         /// The cause.
         why: String,
     },
+    /// A journal or record describes the files of another checkout.
+    OtherCheckout(&'static str),
     /// There is no record.
     NothingToUndo,
     /// Files have changed since the command of the record.
@@ -96,6 +98,7 @@ impl fmt::Display for Error {
             Self::Busy(_) => f.write_str("another operator-forge is at work in this project"),
             Self::Interrupted(command) => write!(f, "`{command}` was interrupted"),
             Self::Journal { path, .. } => write!(f, "cannot read `{path}`"),
+            Self::OtherCheckout(path) => write!(f, "`{path}` is from another checkout"),
             Self::NothingToUndo => f.write_str("there is nothing to undo"),
             Self::CannotUndo { command, .. } => write!(f, "cannot undo `{command}`"),
             Self::Reverted(error) | Self::Unfinished(error, _) => error.fmt(f),

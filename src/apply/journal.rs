@@ -17,6 +17,8 @@ const FORMAT: &str = "operator-forge journal 1";
 pub struct Journal {
     /// The command, such as `create api`.
     pub command: String,
+    /// The checkout whose files it describes; `None` where the system tells none apart.
+    pub checkout: Option<u64>,
     /// Whether the command creates the project's own directory.
     pub made_root: bool,
     /// The directories that the command creates, outermost first.
@@ -29,6 +31,9 @@ impl Journal {
     /// The bytes of the file.
     pub fn write(&self) -> Vec<u8> {
         let mut head = format!("{FORMAT}\ncommand {}\n", self.command);
+        if let Some(checkout) = self.checkout {
+            head.push_str(&format!("checkout {checkout}\n"));
+        }
         if self.made_root {
             head.push_str("root\n");
         }
@@ -74,6 +79,10 @@ impl Journal {
         for line in head.lines() {
             match line.split_once(' ') {
                 Some(("command", name)) => journal.command = name.escape_debug().to_string(),
+                Some(("checkout", number)) => {
+                    let number = number.parse().map_err(|_| "its checkout is not a number")?;
+                    journal.checkout = Some(number);
+                }
                 Some(("directory", path)) => journal.directories.push(parse_path(path)?),
                 Some(("file", rest)) => journal.steps.push(parse_step(rest, &mut texts)?),
                 None if line == "root" => journal.made_root = true,
@@ -142,7 +151,7 @@ fn parse_side(word: &str, texts: &mut &[u8]) -> Result<Option<Side>, &'static st
     let (length, mode) = match word.split_once(':') {
         None => (word, None),
         Some((length, mode)) => match u32::from_str_radix(mode, 8) {
-            Ok(mode) if mode <= 0o7777 => (length, Some(mode)),
+            Ok(mode) if mode <= 0o777 => (length, Some(mode)),
             _ => return Err("a file of it has an invalid mode"),
         },
     };
@@ -169,7 +178,7 @@ mod tests {
     fn side() -> impl Strategy<Value = Option<Side>> {
         let bytes = proptest::collection::vec(any::<u8>(), 0..40);
         proptest::option::of(
-            (bytes, proptest::option::of(0..0o7777u32))
+            (bytes, proptest::option::of(0..=0o777u32))
                 .prop_map(|(bytes, mode)| Side { bytes, mode }),
         )
     }
@@ -183,20 +192,23 @@ mod tests {
         ];
         let step = (proptest::sample::select(owners), side(), side());
         let steps = proptest::collection::btree_map("x[a-z]{1,4}(/x[a-z ]{0,3}y){0,2}", step, 0..5);
-        (any::<bool>(), steps).prop_map(|(made_root, steps)| Journal {
-            command: "create api".into(),
-            made_root,
-            directories: vec![path("src"), path("src/a b")],
-            steps: steps
-                .into_iter()
-                .filter(|(_, (_, before, after))| before.is_some() || after.is_some())
-                .map(|(name, (owner, before, after))| Step {
-                    path: path(&name),
-                    owner,
-                    before,
-                    after,
-                })
-                .collect(),
+        (any::<bool>(), any::<Option<u64>>(), steps).prop_map(|(made_root, checkout, steps)| {
+            Journal {
+                command: "create api".into(),
+                checkout,
+                made_root,
+                directories: vec![path("src"), path("src/a b")],
+                steps: steps
+                    .into_iter()
+                    .filter(|(_, (_, before, after))| before.is_some() || after.is_some())
+                    .map(|(name, (owner, before, after))| Step {
+                        path: path(&name),
+                        owner,
+                        before,
+                        after,
+                    })
+                    .collect(),
+            }
         })
     }
 
@@ -229,6 +241,11 @@ mod tests {
             ("file - - - x\n", "", "never there"),
             ("file - - 1 x\nfile - - 1 x\n", "ab", "twice"),
             ("file - - 1:77777 x\n", "a", "an invalid mode"),
+            // Set-user-ID, set-group-ID and the sticky bit.
+            ("file - - 1:4755 x\n", "a", "an invalid mode"),
+            ("file - - 1:2755 x\n", "a", "an invalid mode"),
+            ("file - - 1:1755 x\n", "a", "an invalid mode"),
+            ("checkout mine\n", "", "not a number"),
             ("file nobody - 1 x\n", "a", "owner"),
             ("file - -\n", "", "lacks"),
             ("execute rm\n", "", "unknown kind"),

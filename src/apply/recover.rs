@@ -4,7 +4,7 @@
 //! content is somebody's work, and is kept and reported.
 
 use super::{
-    Disk, FileType, JOURNAL, STAGE, Step, UNDO,
+    Disk, FileType, JOURNAL, LOCAL, STAGE, Step, UNDO,
     error::{Error, Result, cannot},
     journal::Journal,
     kind,
@@ -81,8 +81,10 @@ fn redo(disk: &dyn Disk, step: &Step, at: usize) -> Result<()> {
 /// Rewrites files that a power cut tore after the last command had ended. New contents are not synced, because syncing three files
 /// takes as long as a whole command. A file that was written later is kept.
 pub fn mend(disk: &dyn Disk) -> Result<()> {
-    let Some(record) = read(disk, &UNDO)? else {
-        return Ok(());
+    let record = match read(disk, &UNDO) {
+        Ok(Some(record)) => record,
+        Ok(None) | Err(Error::OtherCheckout(_)) => return Ok(()),
+        Err(error) => return Err(error),
     };
     let modified = |path: &RelPath| match disk.kind(path) {
         Ok(FileType::File { modified, .. }) => modified,
@@ -172,12 +174,19 @@ pub fn clear_stage(disk: &dyn Disk) -> Result<()> {
     clear().map_err(cannot(disk, "delete", &STAGE))
 }
 
-/// The journal or record at `path`, if there is one.
+/// The journal or record at `path`, if there is one. One of another checkout is refused: whoever made a repository may have put it
+/// there, and a copy of a checkout has files of its own.
 pub fn read(disk: &dyn Disk, path: &'static RelPath) -> Result<Option<Journal>> {
     let why = match disk.find(path)? {
         Found::Absent => return Ok(None),
         Found::File(bytes) => match Journal::parse(&bytes) {
-            Ok(journal) => return Ok(Some(journal)),
+            Ok(journal) => {
+                let checkout = disk.checkout().map_err(cannot(disk, "read", &LOCAL))?;
+                return match journal.checkout == checkout {
+                    true => Ok(Some(journal)),
+                    false => Err(Error::OtherCheckout(path.as_str())),
+                };
+            }
             Err(why) => why.to_owned(),
         },
         Found::Obstacle(obstacle) => obstacle.to_string(),
@@ -202,6 +211,7 @@ mod tests {
         std::os::unix::fs::symlink(&outside, root.join("link")).unwrap();
         let journal = Journal {
             command: "create api".into(),
+            checkout: Real::new(&root).checkout().unwrap(),
             made_root: false,
             directories: vec![RelPath::constant("link/empty")],
             steps: Vec::new(),

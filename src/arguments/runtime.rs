@@ -67,6 +67,6 @@ pub fn outer_workspace(root: &Path, project: &Project) -> Option<String> {
 
 /// The `Cargo.toml` in a directory.
 pub fn manifest(directory: &Path) -> Option<DocumentMut> {
-    let text = std::fs::read_to_string(directory.join("Cargo.toml")).ok()?;
-    text.parse().ok()
+    let text = tree::read(&directory.join("Cargo.toml")).ok()?;
+    String::from_utf8(text).ok()?.parse().ok()
 }

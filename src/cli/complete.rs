@@ -1,6 +1,6 @@
 //! Candidates from the project around the current directory, or that of `-C`. A project that cannot be read has none.
 
-use std::{collections::BTreeSet, env, ffi::OsStr, fs, path::PathBuf};
+use std::{collections::BTreeSet, env, ffi::OsStr, path::PathBuf};
 
 use clap_complete::CompletionCandidate;
 
@@ -109,7 +109,7 @@ fn candidates(words: impl Iterator<Item = String>) -> Vec<CompletionCandidate> {
 }
 
 fn project() -> Option<Project> {
-    Project::read(&fs::read(root().join(FILE)).ok()?).ok()
+    Project::read(&tree::read(&root().join(FILE)).ok()?).ok()
 }
 
 /// The project's directory.

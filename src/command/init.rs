@@ -2,7 +2,7 @@
 
 mod adopt;
 
-use std::path::Path;
+use std::{io, path::Path};
 
 use super::port::{Go, port};
 use crate::{
@@ -168,7 +168,10 @@ pub fn header(
                 .advise(Advice::drop("--license")),
         );
     }
-    let text = std::fs::read_to_string(flags.directory.join(file)).map_err(|error| {
+    let text = tree::read(&flags.directory.join(file)).and_then(|bytes| {
+        String::from_utf8(bytes).map_err(|_| io::Error::other("it is not UTF-8 text"))
+    });
+    let text = text.map_err(|error| {
         Failure::refused(format!(
             "cannot read `--license-file {}`: {error}",
             file.display()

@@ -174,7 +174,9 @@ fn owner_word(path: &RelPath, owner: Owner, found: Option<&Found>) -> &'static s
 
 /// The Derived files on disk that are not `known`.
 fn written_by_manifests(root: &Path, known: &BTreeSet<String>) -> Vec<FileStatus> {
-    let entries = walkdir::WalkDir::new(root.join(derived::CRDS)).into_iter();
+    let entries = walkdir::WalkDir::new(root.join(derived::CRDS))
+        .follow_root_links(false)
+        .into_iter();
     let crds = entries
         .flatten()
         .filter(|entry| entry.file_type().is_file());
@@ -183,10 +185,11 @@ fn written_by_manifests(root: &Path, known: &BTreeSet<String>) -> Vec<FileStatus
         Some(path.display().to_string().replace('\\', "/"))
     });
     let paths = derived::FILES.iter().map(ToString::to_string).chain(crds);
-    let is_derived = |path: &String| {
-        let text = std::fs::read(root.join(path));
-        !known.contains(path) && text.is_ok_and(|text| text.starts_with(derived::HEADER))
+    let is_derived = |path: &&String| {
+        let path = path.parse::<RelPath>();
+        let found = path.map(|path| tree::find(root, &path));
+        matches!(found, Ok(Ok(Found::File(text))) if text.starts_with(derived::HEADER))
     };
-    let paths = paths.filter(is_derived);
+    let paths = paths.filter(|path| !known.contains(path) && is_derived(&path));
     paths.map(|path| FileStatus::of(path, DERIVED)).collect()
 }

@@ -3,8 +3,8 @@
 use std::{
     collections::BTreeSet,
     ffi::OsStr,
-    fs,
-    io::{self, Read},
+    fs::{self, File},
+    io,
     path::{Path, PathBuf},
 };
 
@@ -12,33 +12,33 @@ use walkdir::{DirEntry, WalkDir};
 
 use crate::{
     advice::Advice,
-    definitions::File,
+    definitions,
     error::{Failure, Result},
+    tree,
 };
 
 /// The files at `source`: standard input (`-`), a file, or the YAML and JSON files below a directory. `None` if there is no such
 /// path.
-pub fn read(root: &Path, source: &str) -> Result<Option<Vec<File>>> {
+pub fn read(root: &Path, source: &str) -> Result<Option<Vec<definitions::File>>> {
     let path = root.join(source);
     let (source, bytes) = if source == "-" {
-        let mut bytes = Vec::new();
-        let read = io::stdin().read_to_end(&mut bytes);
-        ("standard input", read.map(|_| bytes))
+        ("standard input", tree::read_stream(io::stdin()))
     } else if path.is_dir() {
         return directory(root, &path).map(Some);
     } else if path.exists() {
-        (source, fs::read(&path))
+        (source, File::open(&path).and_then(tree::read_stream))
     } else {
         return Ok(None);
     };
     let bytes = bytes.map_err(|error| unreadable(source, &error.to_string()))?;
     let source = source.to_owned();
-    Ok(Some(vec![File { source, bytes }]))
+    Ok(Some(vec![definitions::File { source, bytes }]))
 }
 
 /// Every YAML and JSON file below `at`, by path. Links are followed, but no file is read twice: a mounted ConfigMap has a link
-/// beside every file. A link to a parent directory is ignored.
-pub fn directory(root: &Path, at: &Path) -> Result<Vec<File>> {
+/// beside every file. A link to a parent directory is ignored. One that leads out of `at` and of `root` is refused: whoever made a
+/// repository may have put it there.
+pub fn directory(root: &Path, at: &Path) -> Result<Vec<definitions::File>> {
     let shown = |path: &Path| {
         path.strip_prefix(root)
             .unwrap_or(path)
@@ -48,6 +48,11 @@ pub fn directory(root: &Path, at: &Path) -> Result<Vec<File>> {
     let refused = |path: &Path, why: &str| unreadable(&shown(path), why);
     let real = fs::canonicalize(at);
     let real = real.map_err(|error| refused(at, &error.to_string()))?;
+    let around = [tree::full(root), real.clone()];
+    let leads_out = |path: &Path| {
+        let target = tree::full(path);
+        !around.iter().any(|directory| target.starts_with(directory))
+    };
     let mut seen: BTreeSet<PathBuf> = real.ancestors().skip(1).map(Path::to_owned).collect();
     let mut is_new = |path: &Path| fs::canonicalize(path).map_or(true, |real| seen.insert(real));
     let counts = |entry: &DirEntry| entry.file_type().is_dir() || holds_definitions(entry.path());
@@ -68,10 +73,13 @@ pub fn directory(root: &Path, at: &Path) -> Result<Vec<File>> {
             }
         };
         let path = entry.path();
+        if entry.path_is_symlink() && leads_out(path) {
+            return Err(refused(path, "it is a link out of the directory"));
+        }
         if entry.file_type().is_file() {
-            let bytes = fs::read(path).map_err(|error| refused(path, &error.to_string()))?;
+            let bytes = tree::read(path).map_err(|error| refused(path, &error.to_string()))?;
             let source = shown(path);
-            files.push(File { source, bytes });
+            files.push(definitions::File { source, bytes });
         }
     }
     Ok(files)

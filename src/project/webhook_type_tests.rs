@@ -137,6 +137,12 @@ fn two_types_of_one_name() {
     let own = project(&["apps v1 Deployment", "apps v1 Deployment defaulting"]);
     assert!(!own.webhooks()[0].resource.core);
     refused(
+        &["apps v1 Deployment"],
+        "apps v1 Deployment path=a::Deployment validation",
+        error,
+        "operator-forge status",
+    );
+    refused(
         &["cert v1 Foo"],
         "cert v1 Foo domain=io path=c::Foo validation",
         "`cert/v1, Kind Foo` would mean two types",

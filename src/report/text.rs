@@ -194,7 +194,7 @@ pub fn printable(text: &str) -> Cow<'_, str> {
 }
 
 /// `text` as a part of one line.
-fn one_line(text: &str) -> String {
+pub fn one_line(text: &str) -> String {
     printable(text).replace('\n', "\\n")
 }
 

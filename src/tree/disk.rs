@@ -2,7 +2,9 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fmt, fs, io,
+    fmt,
+    fs::{self, File},
+    io::{self, Read},
     path::{Path, PathBuf},
 };
 
@@ -75,6 +77,38 @@ pub fn find(root: &Path, path: &RelPath) -> Result<Found, Error> {
     find_below(root, path, &mut BTreeSet::new())
 }
 
+/// The most bytes of a file that is read: a file of a repository may be larger than the memory.
+const LARGEST: u64 = 64 * 1024 * 1024;
+
+/// Reads a file of the user or of another project. A link is followed.
+///
+/// Errors: it is a pipe or a device, which may have no end; it has more than 64 MiB; the operating system refuses.
+pub fn read(path: &Path) -> io::Result<Vec<u8>> {
+    // Before it is opened: opening a pipe waits for its other end.
+    let meta = fs::metadata(path)?;
+    match meta.is_file() {
+        true => limited(File::open(path)?, meta.len()),
+        false => Err(io::Error::other("it is not a file")),
+    }
+}
+
+/// Reads what the user has named: a file, or a pipe that another program writes to.
+///
+/// Errors: it has more than 64 MiB; the operating system refuses.
+pub fn read_stream(stream: impl Read) -> io::Result<Vec<u8>> {
+    limited(stream, 0)
+}
+
+/// Reads to the end, which is expected after `length` bytes.
+fn limited(from: impl Read, length: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(usize::try_from(length.min(LARGEST)).unwrap_or_default());
+    from.take(LARGEST + 1).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 > LARGEST {
+        true => Err(io::Error::other("it has more than 64 MiB")),
+        false => Ok(bytes),
+    }
+}
+
 /// The path without symbolic links and `..`. It need not exist.
 pub fn full(path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
@@ -133,7 +167,7 @@ fn find_below(
     }
     let full = root.join(path.as_str());
     let found = fs::symlink_metadata(&full).and_then(|meta| match meta.is_file() {
-        true => fs::read(&full).map(Found::File),
+        true => limited(File::open(&full)?, meta.len()).map(Found::File),
         false => Ok(Found::Obstacle(Obstacle::new(path.as_str(), &meta))),
     });
     match found {

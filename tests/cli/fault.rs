@@ -122,6 +122,11 @@ impl Disk for Faulty {
         self.real.lock(path, new)
     }
 
+    fn checkout(&self) -> io::Result<Option<u64>> {
+        self.call()?;
+        self.real.checkout()
+    }
+
     fn boot(&self) -> String {
         self.real.boot()
     }

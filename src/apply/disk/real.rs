@@ -1,12 +1,12 @@
 //! The file system of the machine.
 
 use std::{
-    fs::{self, File, TryLockError},
+    fs::{self, File, OpenOptions, TryLockError},
     io::{self, ErrorKind, Read, Seek, Write},
     path::{Path, PathBuf},
 };
 
-use super::{Disk, FileType, Held, Lock};
+use super::{super::LOCAL, Disk, FileType, Held, Lock};
 use crate::tree::{self, Found, RelPath};
 
 /// A project's directory on disk.
@@ -55,11 +55,8 @@ impl Disk for Real {
         durable: bool,
     ) -> io::Result<()> {
         // Only a new file: a repository may contain a symbolic link in its place.
-        let mut file = File::create_new(self.full(path))?;
+        let mut file = new_file(mode).open(self.full(path))?;
         file.write_all(bytes)?;
-        if let Some(mode) = mode {
-            set_mode(&file, mode)?;
-        }
         if durable { file.sync_all() } else { Ok(()) }
     }
 
@@ -134,6 +131,12 @@ impl Disk for Real {
             .write(true)
             .create_new(new)
             .open(&full)?;
+        if has_other_names(&file.metadata()?) {
+            return Err(io::Error::new(
+                ErrorKind::AlreadyExists,
+                "the file has another name, outside of the project perhaps",
+            ));
+        }
         let taken = match file.try_lock() {
             Ok(()) => true,
             Err(TryLockError::WouldBlock) => false,
@@ -158,6 +161,10 @@ impl Disk for Real {
     fn boot(&self) -> String {
         let id = fs::read_to_string("/proc/sys/kernel/random/boot_id");
         id.map(|id| id.trim().to_owned()).unwrap_or_default()
+    }
+
+    fn checkout(&self) -> io::Result<Option<u64>> {
+        Ok(number(&fs::symlink_metadata(self.full(&LOCAL))?))
     }
 
     fn show(&self, path: &RelPath) -> String {
@@ -211,7 +218,7 @@ fn is_at(_: &File, path: &Path) -> io::Result<bool> {
 #[cfg(unix)]
 fn mode(meta: &fs::Metadata) -> Option<u32> {
     use std::os::unix::fs::PermissionsExt;
-    Some(meta.permissions().mode() & 0o7777)
+    Some(meta.permissions().mode() & 0o777)
 }
 
 #[cfg(not(unix))]
@@ -219,15 +226,47 @@ fn mode(_: &fs::Metadata) -> Option<u32> {
     None
 }
 
+/// Creates a file. The mode of a journal is that of a user's file, so it never has more than the umask allows.
 #[cfg(unix)]
-fn set_mode(file: &File, mode: u32) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    file.set_permissions(fs::Permissions::from_mode(mode))
+fn new_file(mode: Option<u32>) -> OpenOptions {
+    use std::os::unix::fs::OpenOptionsExt;
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    if let Some(mode) = mode {
+        options.mode(mode & 0o777);
+    }
+    options
 }
 
 #[cfg(not(unix))]
-fn set_mode(_: &File, _: u32) -> io::Result<()> {
-    Ok(())
+fn new_file(_: Option<u32>) -> OpenOptions {
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    options
+}
+
+/// Whether another name leads to the same file: it may be any file of the user, and a lock is written in place.
+#[cfg(unix)]
+fn has_other_names(meta: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    meta.nlink() > 1
+}
+
+#[cfg(not(unix))]
+fn has_other_names(_: &fs::Metadata) -> bool {
+    false
+}
+
+/// The inode number. Unlike the number of the device, it stays the same when the machine starts again.
+#[cfg(unix)]
+fn number(meta: &fs::Metadata) -> Option<u64> {
+    use std::os::unix::fs::MetadataExt;
+    Some(meta.ino())
+}
+
+#[cfg(not(unix))]
+fn number(_: &fs::Metadata) -> Option<u64> {
+    None
 }
 
 #[cfg(test)]

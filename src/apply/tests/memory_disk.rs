@@ -299,6 +299,11 @@ impl Disk for MemoryDisk {
         self.boots.get().to_string()
     }
 
+    fn checkout(&self) -> io::Result<Option<u64>> {
+        self.call()?;
+        Ok(Some(1))
+    }
+
     fn show(&self, path: &RelPath) -> String {
         path.to_string()
     }

@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
-use crate::name::ProjectName;
+use crate::{name::ProjectName, report::one_line};
 
 /// The file, at the root of the new project.
 pub const FILE: &str = "PORTING.md";
@@ -101,7 +101,7 @@ impl Checklist {
         self.0.is_empty()
     }
 
-    /// The list, in Markdown.
+    /// The list, in Markdown. Texts of the Go project are parts of lines, whatever they hold.
     pub fn markdown(&self, project: &ProjectName) -> String {
         let mut text = format!(
             "# Porting {project} from Go\n\n\
@@ -111,15 +111,36 @@ impl Checklist {
         for (title, items) in &self.0 {
             let _ = write!(text, "\n## {}\n\n{}\n\n", title.text(), title.note());
             for Item { what, calls, notes } in items {
-                let _ = writeln!(text, "- [ ] {what}");
+                let _ = writeln!(text, "- [ ] {}", one_line(what));
                 for note in notes {
-                    let _ = writeln!(text, "  - {note}");
+                    let _ = writeln!(text, "  - {}", one_line(note));
                 }
+                let calls: Vec<String> = calls.iter().map(|call| one_line(call)).collect();
                 if !calls.is_empty() {
                     let _ = writeln!(text, "\n  ```rust\n  {}\n  ```\n", calls.join("\n  "));
                 }
             }
         }
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_of_the_go_project_stay_in_their_line() {
+        let mut list = Checklist::default();
+        let item = Item {
+            calls: vec![".needs(\"\u{1b}[2J\")".to_owned()],
+            notes: vec!["c\r".to_owned()],
+            ..Item::of("a\u{1b}[2J\n## b")
+        };
+        list.add(Title::Code, item);
+        let text = list.markdown(&"demo".parse().unwrap());
+        let expected =
+            "- [ ] a\\u{1b}[2J\\n## b\n  - c\\r\n\n  ```rust\n  .needs(\"\\u{1b}[2J\")\n  ```\n";
+        assert!(text.contains(expected), "{text}");
     }
 }

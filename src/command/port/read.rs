@@ -1,9 +1,6 @@
 //! The Go project on disk. Nothing is written there.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use walkdir::{DirEntry, WalkDir};
 
@@ -42,7 +39,7 @@ impl Go {
                 .note("`--from-kubebuilder` names the directory of a Go project")
                 .advise(Advice::Help));
         }
-        let text = fs::read(directory.join("PROJECT")).map_err(|error| {
+        let text = tree::read(&directory.join("PROJECT")).map_err(|error| {
             Failure::refused(format!("cannot read `PROJECT` in `{shown}`: {error}"))
                 .note(
                     "`--from-kubebuilder` names the directory of a Go project, which has this file",
@@ -96,7 +93,7 @@ impl Go {
                 _ => false,
             };
             if entry.file_type().is_file() && is_wanted {
-                let bytes = fs::read(entry.path());
+                let bytes = tree::read(entry.path());
                 let bytes = bytes.map_err(|error| refused(entry.path(), error.to_string()))?;
                 let text = String::from_utf8_lossy(&bytes).replace("\r\n", "\n");
                 files.0.insert(path, text);

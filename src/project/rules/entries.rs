@@ -1,5 +1,6 @@
 //! Rules of a single entry: an API of the project, a type of Kubernetes, or a type of another project.
 
+use super::groups::two_types;
 use crate::name::{Group, Kind, is_near, kubernetes};
 use crate::project::error::{Remedy, Use, Violation, violation};
 use crate::project::{Key, Project, Resource};
@@ -79,6 +80,11 @@ fn external_entry(project: &Project, key: &Key, resource: &Resource) -> Option<V
         resource.api.is_some() && other.kind == key.kind && other.api_group(false) == group
     };
     let core = kubernetes::find(&group, key.version, &key.kind).is_some();
+    // A command line without the path would mean the API of this project, not Kubernetes' type.
+    let is_meant = |(other, it): &(&Key, &Resource)| it.api.is_some() && other.gvk() == key.gvk();
+    if core && let Some((other, _)) = project.resources().find(is_meant) {
+        return Some(two_types(key, other, &group));
+    }
     if core || project.resources().any(own) {
         return Some(not_external(key, core));
     }

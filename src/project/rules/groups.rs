@@ -73,6 +73,19 @@ pub fn of_api(key: &Key, resource: &Resource) -> Option<Violation> {
     None
 }
 
+const ONE_OF_TWO: &str = "remove one of the two";
+
+/// The violation by a type in the API group `group` that has the name of another one.
+pub fn two_types(key: &Key, other: &Key, group: &str) -> Violation {
+    let theirs = other.api_group(false);
+    violation!(key => "`{key}` would mean two types",
+        "one is in the API group `{theirs}`, the other in `{group}`",
+        "another kind or another group is another type")
+    .beside(other)
+    .by_command(Remedy::Inspect)
+    .in_file(ONE_OF_TWO)
+}
+
 /// A group, version and kind on the command line means one entry, whatever domains there are.
 pub fn meanings(entries: &[Entry<'_>]) -> Option<Violation> {
     // Kubernetes' types are found by the full names of their groups, too.
@@ -82,16 +95,11 @@ pub fn meanings(entries: &[Entry<'_>]) -> Option<Violation> {
     };
     let meaning = |(key, _): &Entry<'_>| (group(key), key.version, key.kind.clone());
     let ((other, _), (key, resource), _) = clash(entries, meaning, |it| it.0)?;
-    let (theirs, ours) = (other.api_group(false), key.api_group(resource.core));
-    let broken = violation!(key => "`{key}` would mean two types",
-        "one is in the API group `{theirs}`, the other in `{ours}`",
-        "another kind or another group is another type")
-    .beside(other);
-    let broken = match resource.api {
-        Some(_) => broken.set("api", false),
-        None => broken.by_command(Remedy::Inspect),
-    };
-    Some(broken.in_file("remove one of the two"))
+    let broken = two_types(key, other, &key.api_group(resource.core));
+    Some(match resource.api {
+        Some(_) => broken.set("api", false).in_file(ONE_OF_TWO),
+        None => broken,
+    })
 }
 
 /// Two groups need two Rust modules, or they would share a directory.

@@ -11,6 +11,7 @@ use crate::{
     engine::{Workspace, crd_files},
     error::{Failure, Result},
     git, project,
+    tree::{self, Found, Obstacle, ObstacleKind, RelPath},
 };
 
 /// The CRDs of `--crds`, which names standard input (`-`), a file, a directory or a git revision; and those of the project.
@@ -72,11 +73,16 @@ fn before(root: &Path, released: &str) -> Result<Vec<File>> {
 }
 
 fn after(root: &Path) -> Result<Vec<File>> {
-    let bases = root.join(BASES);
-    if !bases.is_dir() {
-        return Err(Failure::refused(format!("no `{BASES}`"))
+    match tree::find(root, &RelPath::constant(BASES))? {
+        Found::Obstacle(Obstacle {
+            kind: ObstacleKind::Directory,
+            ..
+        }) => crd_files::directory(root, &root.join(BASES)),
+        Found::Obstacle(obstacle) => {
+            Err(Failure::refused(obstacle.to_string()).advise(obstacle.makes_room()))
+        }
+        _ => Err(Failure::refused(format!("no `{BASES}`"))
             .note("the CRDs of the project are there")
-            .advise(Script::of("make manifests")));
+            .advise(Script::of("make manifests"))),
     }
-    crd_files::directory(root, &bases)
 }
