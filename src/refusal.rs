@@ -309,6 +309,9 @@ impl From<apply::Error> for Failure {
                 .note("only a command of this checkout writes this file, and git does not track it")
                 .note("it may overwrite files, so it is not used")
                 .advise(Script::put_aside(path)),
+            Error::Linked(path) => failure
+                .note("it is a hard link, so the command would write to another file, which may be anywhere")
+                .advise(Script::put_aside(path)),
             Error::NothingToUndo => failure
                 .note("`undo` reverts the last command in this working tree; for what is committed, use git")
                 .advise(Script::forge("status")),

@@ -35,6 +35,8 @@ pub enum Lock {
     Ours(Box<dyn Held>, String),
     /// Held by another process, which wrote this text.
     Theirs(String),
+    /// The file has another name (a hard link), which may lead out of the project: it is not written.
+    Linked,
 }
 
 /// A held lock.

@@ -52,6 +52,8 @@ pub enum Error {
     },
     /// A journal or record describes the files of another checkout.
     OtherCheckout(&'static str),
+    /// A file that is written in place has another name.
+    Linked(&'static str),
     /// There is no record.
     NothingToUndo,
     /// Files have changed since the command of the record.
@@ -99,6 +101,7 @@ impl fmt::Display for Error {
             Self::Interrupted(command) => write!(f, "`{command}` was interrupted"),
             Self::Journal { path, .. } => write!(f, "cannot read `{path}`"),
             Self::OtherCheckout(path) => write!(f, "`{path}` is from another checkout"),
+            Self::Linked(path) => write!(f, "`{path}` has another name"),
             Self::NothingToUndo => f.write_str("there is nothing to undo"),
             Self::CannotUndo { command, .. } => write!(f, "cannot undo `{command}`"),
             Self::Reverted(error) | Self::Unfinished(error, _) => error.fmt(f),

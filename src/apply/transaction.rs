@@ -95,6 +95,7 @@ impl<'a> Transaction<'a> {
                 boot: last.lines().nth(1).unwrap_or_default().to_owned(),
             },
             Ok(Lock::Theirs(text)) => return Err(busy(&text)),
+            Ok(Lock::Linked) => return Err(Error::Linked(LOCK.as_str())),
             Err(error) => match error.kind() {
                 io::ErrorKind::NotFound => Claim::Absent,
                 io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
@@ -150,6 +151,7 @@ impl<'a> Transaction<'a> {
                 Ok(())
             }
             Ok(Lock::Theirs(text)) => Err(busy(&text)),
+            Ok(Lock::Linked) => Err(Error::Linked(LOCK.as_str())),
             // Another process created it after this command had read the project.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(busy("")),
             Err(error) => Err(cannot(disk, "create", &LOCK)(error)),

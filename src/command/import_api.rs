@@ -206,10 +206,10 @@ fn import(
     if import.versions.is_empty() {
         let there = crd.versions.iter().map(|version| version.name.as_str());
         let there = there.collect::<Vec<_>>();
-        let failure = Failure::refused(format!(
-            "`{name}` has no version `{}`",
-            wanted.unwrap_or_default()
-        ));
+        let failure = Failure::refused(match wanted {
+            Some(wanted) => format!("`{name}` has no version `{wanted}`"),
+            None => format!("`{name}` serves none of its versions"),
+        });
         return Err(failure
             .note(format!("it has {}", there.join(", ")))
             .advise(Advice::set("--version", there[there.len() - 1])));

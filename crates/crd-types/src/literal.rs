@@ -15,8 +15,14 @@ pub(crate) fn string(text: &str) -> String {
     while text.contains(&format!("\"{hashes}")) {
         hashes.push('#');
     }
-    format!("r{hashes}\"{text}\"{hashes}")
+    match hashes.len() <= MAX_HASHES {
+        true => format!("r{hashes}\"{text}\"{hashes}"),
+        false => escaped(text),
+    }
 }
+
+/// The most `#` of a raw string (Rust reference, "raw string literals").
+const MAX_HASHES: usize = 255;
 
 fn escaped(text: &str) -> String {
     let mut literal = String::from("\"");
@@ -79,5 +85,25 @@ pub(crate) fn size(value: &Value) -> usize {
         Value::Array(values) => 1 + values.iter().map(size).sum::<usize>(),
         Value::Object(fields) => 1 + fields.values().map(|value| 1 + size(value)).sum::<usize>(),
         _ => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rust_reads_a_string_as_it_was() {
+        for text in ["a", "a\\d", "say \"a\"", "\"#", "\u{200b}\u{7f}\"\\"] {
+            check(text);
+        }
+        for hashes in [254, 255, 300] {
+            check(&format!("\"{}", "#".repeat(hashes)));
+        }
+    }
+
+    fn check(text: &str) {
+        let literal: syn::LitStr = syn::parse_str(&string(text)).unwrap();
+        assert_eq!(literal.value(), text);
     }
 }

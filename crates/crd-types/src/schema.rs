@@ -109,7 +109,15 @@ const RULE: &[&str] = &[
 ];
 
 /// The keywords whose value has to be a string.
-const STRINGS: &[&str] = &["type", "format", "pattern", "description", "title"];
+const STRINGS: &[&str] = &[
+    "description",
+    "format",
+    "pattern",
+    "title",
+    "type",
+    "x-kubernetes-list-type",
+    "x-kubernetes-map-type",
+];
 
 /// The value of a keyword that is a schema, or none.
 pub(crate) fn text<'a>(schema: &'a Object, keyword: &str) -> Option<&'a str> {
@@ -216,6 +224,12 @@ impl Normalizer {
                 let Some(values) = value.as_array() else {
                     return Err(invalid(path, &format!("`{keyword}` is not a list")));
                 };
+                if *kind == Kind::Set && !values.iter().all(Value::is_string) {
+                    return Err(invalid(
+                        path,
+                        &format!("`{keyword}` is not a list of strings"),
+                    ));
+                }
                 let mut values: Vec<_> = values.iter().map(plain).collect();
                 if *kind == Kind::Set {
                     values.sort_by_cached_key(Value::to_string);
@@ -223,7 +237,12 @@ impl Normalizer {
                 }
                 Value::Array(values)
             }
-            Kind::Plain if keyword == "x-kubernetes-validations" => rules(value),
+            Kind::Plain if keyword == "x-kubernetes-validations" => {
+                rules(value).map_err(|why| invalid(path, &why))?
+            }
+            Kind::Plain if keyword == "externalDocs" && !are_texts(value) => {
+                return Err(invalid(path, "`externalDocs` is not an object of strings"));
+            }
             Kind::Plain => plain(value),
         };
         path.truncate(whole);
@@ -299,18 +318,35 @@ fn says_nothing(keyword: &str, value: &Value) -> bool {
     }
 }
 
-/// CEL rules, without the fields that say nothing.
-fn rules(rules: &Value) -> Value {
-    let rule = |rule: &Value| {
-        let mut rule = plain(rule);
-        if let Some(rule) = rule.as_object_mut() {
-            rule.retain(|field, value| {
-                RULE.contains(&field.as_str()) && !says_nothing(field, value)
-            });
-        }
-        rule
+/// Whether a value is an object of strings.
+fn are_texts(value: &Value) -> bool {
+    let fields = value.as_object();
+    fields.is_some_and(|fields| fields.values().all(Value::is_string))
+}
+
+/// CEL rules, without the fields that say nothing. The error is the reason that they are none.
+fn rules(rules: &Value) -> Result<Value, String> {
+    const KEYWORD: &str = "x-kubernetes-validations";
+    let Some(rules) = rules.as_array() else {
+        return Err(format!("`{KEYWORD}` is not a list"));
     };
-    Value::Array(rules.as_array().into_iter().flatten().map(rule).collect())
+    let rule = |rule: &Value| {
+        let Value::Object(mut rule) = plain(rule) else {
+            return Err(format!("a rule of `{KEYWORD}` is not an object"));
+        };
+        rule.retain(|field, value| RULE.contains(&field.as_str()) && !says_nothing(field, value));
+        for (field, value) in &rule {
+            let (is, type_) = match field.as_str() {
+                "optionalOldSelf" => (value.is_boolean(), "boolean"),
+                _ => (value.is_string(), "string"),
+            };
+            if !is {
+                return Err(format!("`{field}` of `{KEYWORD}` is not a {type_}"));
+            }
+        }
+        Ok(Value::Object(rule))
+    };
+    rules.iter().map(rule).collect()
 }
 
 /// A value with sorted keys, and whole numbers as integers.

@@ -74,6 +74,13 @@ fn schemas_that_are_none() {
         json!({ "type": "object", "required": "a" }),
         json!({ "type": "object", "properties": { "a": { "type": "array", "items": [] } } }),
         json!({ "type": "object", "oneOf": {} }),
+        json!({ "type": "object", "required": [1] }),
+        json!({ "type": "object", "externalDocs": { "url": 1 } }),
+        json!({ "type": "object", "x-kubernetes-map-type": true }),
+        json!({ "type": "object", "x-kubernetes-validations": { "rule": "true" } }),
+        json!({ "type": "object", "x-kubernetes-validations": ["true"] }),
+        json!({ "type": "object", "x-kubernetes-validations": [{ "rule": "true", "message": 5 }] }),
+        json!({ "type": "object", "x-kubernetes-validations": [{ "rule": "true", "optionalOldSelf": "yes" }] }),
     ] {
         assert!(
             matches!(read(&definition(schema.clone())), Err(Error::Schema { .. })),

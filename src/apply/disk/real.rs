@@ -132,10 +132,7 @@ impl Disk for Real {
             .create_new(new)
             .open(&full)?;
         if has_other_names(&file.metadata()?) {
-            return Err(io::Error::new(
-                ErrorKind::AlreadyExists,
-                "the file has another name, outside of the project perhaps",
-            ));
+            return Ok(Lock::Linked);
         }
         let taken = match file.try_lock() {
             Ok(()) => true,

@@ -201,11 +201,8 @@ impl World {
         files.write(self.path());
         self.look();
         self.projects.extend(self.now.get("PROJECT").cloned());
-        self.last = Some(Last {
-            before: Tree::new(),
-            after: self.now.clone(),
-            marks: Marks::default(),
-        });
+        // No command undoes what was done in the directory that these files come from.
+        self.last = None;
         code
     }
 

@@ -30,15 +30,22 @@ pub mod web {
     pub mod v1 {
         pub mod page;
         pub use page::Page;
+
+        pub mod tree;
+        pub use tree::Tree;
     }
 
     pub mod v1alpha1 {
         pub mod page;
         pub use page::Page;
+
+        pub mod tree;
+        pub use tree::Tree;
     }
 
     // The storage version of each kind, which has every field: controllers use its types.
     pub use v1::page;
+    pub use v1::tree;
 }
 
 /// The CRDs to install, one per kind, each with all versions of the kind.
@@ -49,5 +56,7 @@ pub fn crds() -> Result<Vec<CustomResourceDefinition>, MergeError> {
     crds.add_storage::<store::v1alpha1::Busybox>();
     crds.add_served::<web::v1alpha1::Page>();
     crds.add_storage::<web::v1::Page>();
+    crds.add_served::<web::v1alpha1::Tree>();
+    crds.add_storage::<web::v1::Tree>();
     crds.merge()
 }

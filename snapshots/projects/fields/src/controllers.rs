@@ -16,6 +16,7 @@ pub mod store {
 
 pub mod web {
     pub mod page;
+    pub mod tree;
 }
 
 /// All controllers: `main` runs them, and `make manifests` derives the permissions from them.
@@ -25,6 +26,8 @@ pub fn all() -> Controllers<Context> {
     all.add(batch::cron_job::controller());
     all.add(store::busybox::controller());
     all.add(web::page::controller());
+    all.add(web::tree::controller());
     all.hub::<crate::api::web::page::Page>();
+    all.hub::<crate::api::web::tree::Tree>();
     all
 }

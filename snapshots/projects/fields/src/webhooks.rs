@@ -13,6 +13,10 @@ pub mod web {
             pub mod default;
             pub mod validate;
         }
+
+        pub mod tree {
+            pub mod convert;
+        }
     }
 }
 
@@ -24,6 +28,9 @@ pub fn all() -> Webhooks<Context> {
     all.add(web::v1alpha1::page::validate::webhook());
     let mut conversion = Conversion::to::<crate::api::web::v1::Page>();
     conversion.add(web::v1alpha1::page::convert::spoke());
+    all.convert(conversion);
+    let mut conversion = Conversion::to::<crate::api::web::v1::Tree>();
+    conversion.add(web::v1alpha1::tree::convert::spoke());
     all.convert(conversion);
     all
 }

@@ -17,6 +17,7 @@ mod controllers {
     }
     mod web {
         mod page;
+        mod tree;
     }
 }
 
@@ -27,6 +28,9 @@ mod webhooks {
                 mod convert;
                 mod default;
                 mod validate;
+            }
+            mod tree {
+                mod convert;
             }
         }
     }

@@ -95,10 +95,6 @@ pub struct PageSpec {
     pub matrix: Vec<Vec<i32>>,
     #[serde(default = "default_greeting")]
     pub greeting: String,
-    #[serde(default = "default_cached")]
-    pub cached: bool,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub mirrors: Vec<String>,
 }
 
 impl Default for PageSpec {
@@ -131,8 +127,6 @@ impl Default for PageSpec {
             reason: None,
             matrix: Vec::new(),
             greeting: default_greeting(),
-            cached: default_cached(),
-            mirrors: Vec::new(),
         }
     }
 }
@@ -168,8 +162,6 @@ pub struct Source {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[x_kube(validation = Rule::new("self == oldSelf").message("revision cannot change"))]
     pub revision: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub branch: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, KubeSchema, Serialize)]
@@ -259,8 +251,4 @@ fn default_type() -> String {
 
 fn default_greeting() -> String {
     r#"say "hello": you"#.to_owned()
-}
-
-fn default_cached() -> bool {
-    true
 }

@@ -74,8 +74,6 @@ impl From<v1alpha1::Page> for v1::Page {
                 reason: reason.map(Into::into),
                 matrix,
                 greeting,
-                cached: v1::PageSpec::default().cached,
-                mirrors: v1::PageSpec::default().mirrors,
             },
             status: spoke.status.map(Into::into),
         }
@@ -112,8 +110,6 @@ impl From<v1::Page> for v1alpha1::Page {
             reason,
             matrix,
             greeting,
-            cached: _,
-            mirrors: _,
         } = hub.spec;
         Self {
             metadata: hub.metadata,
@@ -202,21 +198,13 @@ impl From<v1::PageStatus> for v1alpha1::PageStatus {
 impl From<v1alpha1::Source> for v1::Source {
     fn from(value: v1alpha1::Source) -> Self {
         let v1alpha1::Source { url, revision } = value;
-        Self {
-            url,
-            revision,
-            branch: None,
-        }
+        Self { url, revision }
     }
 }
 
 impl From<v1::Source> for v1alpha1::Source {
     fn from(value: v1::Source) -> Self {
-        let v1::Source {
-            url,
-            revision,
-            branch: _,
-        } = value;
+        let v1::Source { url, revision } = value;
         Self { url, revision }
     }
 }

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+use std::sync::Arc;
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
+use k8s_openapi::jiff::Timestamp;
+use operator_runtime::{Action, Controller, ReadyCondition, ReconcileError, conditions, status};
+
+use crate::Context;
+use crate::api::web::tree::{Tree, TreeStatus};
+
+/// The name of this controller in logs, metrics and probes.
+const NAME: &str = "web-tree";
+
+/// The condition that reports readiness: `True` when the cluster matches the spec. For a condition
+/// whose good status is `False`, such as `Degraded`, use `ReadyCondition::negative`.
+pub const READY: ReadyCondition = ReadyCondition::positive("Ready");
+
+/// Declares the types that this controller uses. `make manifests` derives its permissions from here.
+///
+/// Add `.owns::<Deployment>()` for types that it creates, `.watches::<ConfigMap>(map)` for other
+/// types that it depends on, and `.needs::<Secret>(&[Verb::Get])` for types that it only reads or writes.
+pub fn controller() -> Controller<Tree, Context> {
+    Controller::new(NAME, reconcile).condition(READY)
+}
+
+/// The errors of `reconcile`. A failed reconcile is retried with exponential back-off.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("a call to the API server failed")]
+    Kube(#[from] kube::Error),
+}
+
+impl ReconcileError for Error {
+    fn reason(&self) -> &'static str {
+        match self {
+            Self::Kube(_) => "ApiCallFailed",
+        }
+    }
+}
+
+/// Drives the cluster toward `tree.spec`. Runs after every change, so it must be idempotent.
+async fn reconcile(tree: Arc<Tree>, context: Arc<Context>) -> Result<Action, Error> {
+    // The object and its owned objects are being deleted: do not create new ones.
+    if tree.metadata.deletion_timestamp.is_some() {
+        return Ok(Action::await_change());
+    }
+    // Here, apply the objects that `tree.spec` asks for, before the status reports them.
+    let api = context.api(&*tree);
+    let wanted = wanted_status(&tree, Timestamp::now());
+    status::patch(&api, &*tree, &wanted).await?;
+    tracing::debug!("reconciled");
+    Ok(Action::await_change())
+}
+
+/// The status that `tree` should have.
+fn wanted_status(tree: &Tree, now: Timestamp) -> TreeStatus {
+    let mut status = tree.status.clone().unwrap_or_default();
+    // When `reconcile` does its work, report the result: `READY.of(…)`.
+    let ready = Condition {
+        last_transition_time: Time(now),
+        ..READY.not_implemented(tree)
+    };
+    conditions::set(&mut status.conditions, ready);
+    status.observed_generation = tree.metadata.generation;
+    status
+}
+
+#[cfg(test)]
+mod tests {
+    use operator_runtime::fake::Fake;
+
+    use super::*;
+
+    #[test]
+    fn status_changes_only_with_the_generation() {
+        let time = |second| Timestamp::from_second(second).unwrap();
+        let mut tree = Tree::default();
+        for (generation, second) in [(1, 10), (1, 20), (2, 30)] {
+            tree.metadata.generation = Some(generation);
+            let status = wanted_status(&tree, time(second));
+            assert_eq!(status.observed_generation, Some(generation));
+            assert_eq!(status.conditions.len(), 1);
+            let ready = &status.conditions[0];
+            assert_eq!(ready.observed_generation, Some(generation));
+            // The condition has the same status each time.
+            assert_eq!(ready.last_transition_time, Time(time(10)));
+            tree.status = Some(status);
+        }
+    }
+
+    #[tokio::test]
+    async fn does_not_write_unchanged_or_deleted_objects() {
+        let fake = Fake::default();
+        // Unchanged owned objects are not applied again.
+        fake.watch(controller());
+        let context = Arc::new(fake.context(Context::new).await);
+        let mut tree = Tree::default();
+        tree.metadata.name = Some("test".into());
+        fake.insert(tree);
+        let stored = || fake.get("test").map(Arc::new);
+        reconcile(stored().unwrap(), context.clone()).await.unwrap();
+        let writes = fake.writes();
+        assert!(!writes.is_empty());
+        reconcile(stored().unwrap(), context.clone()).await.unwrap();
+        assert_eq!(fake.writes(), writes);
+
+        let mut deleted = (*stored().unwrap()).clone();
+        deleted.metadata.deletion_timestamp = Some(Time(Timestamp::now()));
+        deleted.status = None;
+        reconcile(Arc::new(deleted), context).await.unwrap();
+        assert_eq!(fake.writes(), writes);
+    }
+}
