@@ -90,8 +90,8 @@ impl Conversion {
         Self::between(types, types, name, "hub").filter(|it| it.open.is_empty())
     }
 
-    /// The conversion between the type `name` in the source `spoke` and in the source `hub`, which the conversion imports as
-    /// `module`: fields with the same name and type are converted, the others are [open](Self::open). `None` where one of them
+    /// The conversion between the type `name` in the source `spoke` and in the source `hub`. The code refers to the hub's types by
+    /// `module`. Fields with the same name and type are converted; the others are [open](Self::open). Returns `None` if a version
     /// has no public spec.
     #[must_use]
     pub fn between(spoke: &str, hub: &str, name: &str, module: &str) -> Option<Self> {

@@ -10,7 +10,7 @@ use syn::{
 /// The structs and enums of a file.
 pub struct Types {
     shapes: BTreeMap<String, Option<Shape>>,
-    /// The names of those that implement `Default`.
+    /// The names of the structs that derive `Default`, and of the types that implement it.
     defaults: BTreeSet<String>,
 }
 
@@ -57,7 +57,7 @@ impl Types {
         self.shapes.contains_key(name)
     }
 
-    /// Whether a type of the file implements `Default`.
+    /// Whether a struct of the file implements `Default`.
     pub fn has_default(&self, name: &str) -> bool {
         self.defaults.contains(name)
     }
@@ -77,11 +77,10 @@ impl Types {
     }
 }
 
-/// The type to which an item gives `Default`, by `derive` or by `impl`.
+/// The struct that derives `Default`, or the type that an `impl` gives it.
 fn with_default(item: &Item) -> Option<String> {
     match item {
         Item::Struct(it) if derives_default(&it.attrs) => Some(it.ident.to_string()),
-        Item::Enum(it) if derives_default(&it.attrs) => Some(it.ident.to_string()),
         Item::Impl(it) => {
             let (path, _) = it.trait_.as_ref()?;
             let (name, _) = named(&it.self_ty)?;

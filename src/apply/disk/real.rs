@@ -223,7 +223,7 @@ fn mode(_: &fs::Metadata) -> Option<u32> {
     None
 }
 
-/// Creates a file. The mode of a journal is that of a user's file, so it never has more than the umask allows.
+/// How a file is created: with the permission bits of `mode` that the umask allows.
 #[cfg(unix)]
 fn new_file(mode: Option<u32>) -> OpenOptions {
     use std::os::unix::fs::OpenOptionsExt;
