@@ -1,4 +1,4 @@
-//! Reads YAML from untrusted sources.
+//! Reads YAML from untrusted sources, and writes what kubectl reads as it is meant.
 //!
 //! Invariant: reading takes time in proportion to the text. The parser itself takes quadratic time for nested brackets before it
 //! refuses 128 levels, and expands aliases of aliases to a hundred times the text.
@@ -7,7 +7,10 @@ mod keys;
 
 use std::{borrow::Cow, fmt};
 
-use serde::de::{DeserializeOwned, DeserializeSeed, IgnoredAny};
+use serde::{
+    Serialize,
+    de::{DeserializeOwned, DeserializeSeed, IgnoredAny},
+};
 use serde_yaml::{Deserializer, Value};
 
 use self::keys::Keys;
@@ -73,6 +76,17 @@ impl fmt::Display for Error {
     }
 }
 
+/// A value as YAML that every reader takes for the same: kubectl reads YAML 1.1, where `yes` is a boolean, and `0644`, `1_000` or
+/// `1:30` is a number.
+pub fn text(value: &impl Serialize) -> String {
+    serde_saphyr::to_string(value).expect("a value of JSON is YAML")
+}
+
+/// A text as a scalar, in quotes where some version of YAML reads the plain word as another type.
+pub fn scalar(text: &str) -> String {
+    self::text(&text).trim_end().to_owned()
+}
+
 /// Reads a text of one document.
 pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
     check(text)?;
@@ -131,9 +145,6 @@ fn is_word(key: &Value) -> bool {
     !key.is_mapping() && !key.is_sequence() && key != "<<"
 }
 
-/// Words that some version of YAML reads as another type than text, in upper or lower case.
-const NO_TEXT: [&str; 9] = ["y", "yes", "n", "no", "on", "off", "true", "false", "null"];
-
 /// Changes the value of a top-level key in all documents of `text`; `None` where no line is `key: from`. The rest of the line
 /// stays: quotes, a comment, the line end.
 pub fn with_value(text: &str, key: &str, from: &str, to: &str) -> Option<String> {
@@ -184,12 +195,12 @@ fn line_with_value(line: &str, key: &str, from: &str, to: &str) -> Option<String
     if value.len() == rest.len() || !(is_comment || tail.trim().is_empty()) {
         return None;
     }
-    let quote = match quote {
-        "" if NO_TEXT.contains(&to.to_lowercase().as_str()) => "\"",
-        quote => quote,
+    let new = match quote {
+        "" => scalar(to),
+        quote => format!("{quote}{to}{quote}"),
     };
     let before = &line[..line.len() - value.len()];
-    Some(format!("{before}{quote}{to}{quote}{tail}"))
+    Some(format!("{before}{new}{tail}"))
 }
 
 fn check(text: &str) -> Result<(), Error> {

@@ -7,7 +7,8 @@ use heck::ToSnakeCase as _;
 
 pub use self::taken::is_device;
 use self::taken::{
-    COLLIDING_KINDS, CRATES, IMAGE_LOCALS, KEYWORDS, LOCALS, PACKAGE_RESERVED, WEBHOOK_IMPORTS,
+    COLLIDING_KINDS, CONTROLLER_TEST_IMPORTS, CRATES, IMAGE_LOCALS, KEYWORDS, LOCALS,
+    PACKAGE_RESERVED, WEBHOOK_IMPORTS,
 };
 use super::{ControllerName, Domain, Group, Kind, ProjectName, Version};
 
@@ -119,6 +120,11 @@ pub fn import_beside_controllers(path: &str) -> (String, String) {
     import(path, &[])
 }
 
+/// The name and the import of the type at `path` in the integration test of a controller.
+pub fn import_beside_controller_tests(path: &str) -> (String, String) {
+    import(path, CONTROLLER_TEST_IMPORTS)
+}
+
 fn import(path: &str, taken: &[&str]) -> (String, String) {
     let name = path.rsplit("::").next().unwrap_or(path);
     if has(COLLIDING_KINDS, name) || has(taken, name) {
@@ -164,6 +170,11 @@ pub fn library_name(package: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::{collections::BTreeSet, fs, path::Path};
+
+    use proc_macro2::{TokenStream, TokenTree};
+    use walkdir::WalkDir;
+
     use super::*;
 
     #[track_caller]
@@ -185,6 +196,84 @@ mod tests {
         check_kind("Nul", "nul_", "Nul");
         check_kind("COM1", "com1_", "COM1");
         check_kind("Com", "com", "Com");
+    }
+
+    /// Every name of a type that the code uses without the path to it, or imports.
+    fn words(tokens: TokenStream, mut in_use: bool, found: &mut BTreeSet<String>) {
+        let mut colons = 0;
+        for token in tokens {
+            let after_path = std::mem::take(&mut colons);
+            match token {
+                TokenTree::Group(group) => words(group.stream(), in_use, found),
+                TokenTree::Ident(ident) if ident == "use" => in_use = true,
+                TokenTree::Ident(ident) => {
+                    let word = ident.to_string();
+                    if (in_use || after_path < 2) && word.parse::<Kind>().is_ok() {
+                        found.insert(word);
+                    }
+                }
+                TokenTree::Punct(punct) => match punct.as_char() {
+                    ':' => colons = after_path + 1,
+                    ';' => in_use = false,
+                    _ => {}
+                },
+                TokenTree::Literal(_) => {}
+            }
+        }
+    }
+
+    /// No kind has the name of something else in a file that uses its type, whatever flags made that file.
+    #[test]
+    fn no_kind_shadows_a_name_of_the_generated_code() {
+        let projects = Path::new(env!("CARGO_MANIFEST_DIR")).join("snapshots/projects");
+        let mut shadowed = BTreeSet::new();
+        for project in fs::read_dir(projects).unwrap() {
+            let project = project.unwrap().path();
+            let Ok(text) = fs::read_to_string(project.join("PROJECT")) else {
+                continue;
+            };
+            let kinds = text
+                .lines()
+                .filter_map(|line| line.trim().strip_prefix("kind: "));
+            let kinds: Vec<_> = kinds.collect();
+            // The types of kinds, their specs, and the names of those that would shadow something.
+            let is_of_kind = |word: &str| {
+                let ends = ["", "Resource", "ResourceStatus", "Status"];
+                let kind = ends.into_iter().filter_map(|end| word.strip_suffix(end));
+                kind.into_iter().any(|kind| kinds.contains(&kind))
+            };
+            for directory in [
+                "src/controllers",
+                "src/webhooks",
+                "tests/controllers",
+                "tests/webhooks",
+            ] {
+                let mut found = BTreeSet::new();
+                for entry in WalkDir::new(project.join(directory)) {
+                    let Ok(entry) = entry else { continue };
+                    if entry.path().extension().is_some_and(|end| end == "rs") {
+                        let text = fs::read_to_string(entry.path()).unwrap();
+                        words(text.parse().unwrap(), false, &mut found);
+                    }
+                }
+                let imports = match directory {
+                    "tests/controllers" => CONTROLLER_TEST_IMPORTS,
+                    // A variant of an enum.
+                    "src/controllers" => &["Kube"],
+                    // The types of a conversion are behind the module of their version, and have these names in its test.
+                    _ => &[WEBHOOK_IMPORTS, &["Hub", "Spoke"]].concat(),
+                };
+                let is_constant = |word: &str| word.len() > 1 && !word.contains(char::is_lowercase);
+                found.retain(|word| {
+                    !has(COLLIDING_KINDS, word)
+                        && !imports.contains(&&**word)
+                        && !is_of_kind(word)
+                        && !is_constant(word)
+                });
+                shadowed.extend(found.into_iter().map(|word| format!("{directory}: {word}")));
+            }
+        }
+        assert_eq!(shadowed, BTreeSet::new());
     }
 
     #[test]
@@ -268,6 +357,7 @@ mod tests {
             COLLIDING_KINDS,
             LOCALS,
             IMAGE_LOCALS,
+            CONTROLLER_TEST_IMPORTS,
             WEBHOOK_IMPORTS,
         ] {
             assert!(list.is_sorted_by(|a, b| a < b), "{list:?}");

@@ -73,9 +73,7 @@ impl FromStr for Image {
     type Err = Invalid;
 
     fn from_str(text: &str) -> Result<Self, Invalid> {
-        let is_allowed = |c: char| c.is_ascii_alphanumeric() || "._-:/@".contains(c);
-        let first = text.chars().next();
-        match first.is_some_and(|c| c.is_ascii_alphanumeric()) && text.chars().all(is_allowed) {
+        match is_reference(text) {
             true => Ok(Self(text.to_owned())),
             false => Err(Invalid {
                 what: "image",
@@ -86,6 +84,77 @@ impl FromStr for Image {
             }),
         }
     }
+}
+
+/// Whether kubelet takes a text for an image: `[HOST/]NAME[:TAG][@DIGEST]`, by the grammar of the package `reference` of the
+/// CNCF's distribution.
+fn is_reference(text: &str) -> bool {
+    let (text, digest) = match text.split_once('@') {
+        Some((text, digest)) => (text, Some(digest)),
+        None => (text, None),
+    };
+    let (path, last) = text
+        .rsplit_once('/')
+        .map_or(("", text), |(path, last)| (path, last));
+    let (last, tag) = match last.split_once(':') {
+        Some((last, tag)) => (last, Some(tag)),
+        None => (last, None),
+    };
+    let mut components: Vec<_> = match text.contains('/') {
+        true => path.split('/').collect(),
+        false => Vec::new(),
+    };
+    if components.first().is_some_and(|first| is_host(first)) {
+        components.remove(0);
+    }
+    components.push(last);
+    components.into_iter().all(is_component)
+        && tag.is_none_or(is_tag)
+        && digest.is_none_or(is_digest)
+}
+
+/// A host with a port, or one that cannot be the first part of a name: it has a dot or a capital, or is `localhost`.
+fn is_host(text: &str) -> bool {
+    let (name, port) = text.split_once(':').unwrap_or((text, "0"));
+    let is_label = |label: &str| {
+        let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+        !label.is_empty()
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+            && label.bytes().all(is_allowed)
+    };
+    let is_port = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+    let is_meant =
+        text.contains(['.', ':']) || name == "localhost" || name.contains(char::is_uppercase);
+    is_meant && is_port && name.split('.').all(is_label)
+}
+
+/// Lower-case letters and digits, with `.`, `_`, `__` or any number of `-` in between.
+fn is_component(text: &str) -> bool {
+    let is_word = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    let ends = [text.bytes().next(), text.bytes().next_back()];
+    let mut between = text.split(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit());
+    ends.into_iter().all(|end| end.is_some_and(is_word))
+        && between
+            .all(|it| matches!(it, "" | "." | "_" | "__") || it.bytes().all(|byte| byte == b'-'))
+}
+
+fn is_tag(text: &str) -> bool {
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    (1..=128).contains(&text.len()) && !text.starts_with(['.', '-']) && text.bytes().all(is_allowed)
+}
+
+fn is_digest(text: &str) -> bool {
+    let Some((algorithm, hash)) = text.split_once(':') else {
+        return false;
+    };
+    let is_word = |word: &str| {
+        word.starts_with(|c: char| c.is_ascii_alphabetic())
+            && word.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    };
+    algorithm.split(['-', '_', '+', '.']).all(is_word)
+        && hash.len() >= 32
+        && hash.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 impl fmt::Display for Image {
@@ -173,5 +242,52 @@ impl<'de> Deserialize<'de> for Port {
 impl<'de> Deserialize<'de> for UserId {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         number(from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_image_is_a_reference() {
+        let digest = format!("img@sha256:{}", "0a".repeat(32));
+        for image in [
+            "a",
+            "memcached:1.6.39-alpine",
+            "registry.example.com:5000/a/b__c/d.e-f:V1_2",
+            "localhost/a",
+            "Host/a",
+            "yes",
+            "1_000",
+            "0x1f",
+            &digest,
+            &format!("registry.example.com/{}", digest.replace("img", "img:1")),
+        ] {
+            assert!(Image::from_str(image).is_ok(), "{image}");
+        }
+        for image in [
+            "",
+            "img:",
+            "img@",
+            "img@sha256:",
+            "img@sha256:0a",
+            ":1",
+            "img:1:2",
+            "img:-1",
+            "a//b",
+            "/a",
+            "a/",
+            "Img",
+            "host/Img",
+            "a..b",
+            "a_-b",
+            "_a",
+            "host:/a",
+            "host:x/a",
+            "my image",
+        ] {
+            assert!(Image::from_str(image).is_err(), "{image}");
+        }
     }
 }

@@ -20,6 +20,7 @@ use super::catalogue::Scope;
 use crate::{
     name::rust::{self, Module},
     project::{ApiView, Key, KindView, Plugin, Project, Resource, Runtime},
+    yaml,
 };
 
 /// The variables of the templates, and what they are rendered for.
@@ -452,9 +453,12 @@ fn external_crds(project: &Project) -> Vec<Subject> {
             all.extend(versions.iter().cloned());
         }
     }
-    let yaml = |crd: &Value| serde_yaml::to_string(crd).expect("JSON is YAML");
     let subject = |(names, crd): (Names, Value)| {
-        Subject::new(Scope::ExternalCrd, names, json!({ "yaml": yaml(&crd) }))
+        Subject::new(
+            Scope::ExternalCrd,
+            names,
+            json!({ "yaml": yaml::text(&crd) }),
+        )
     };
     crds.into_values().map(subject).collect()
 }

@@ -1,7 +1,9 @@
-//! The layout of lines that long names make too wide, in User files: no formatter runs, and the user's code should not need
-//! `#[rustfmt::skip]`.
+//! The filters of the templates: the layout of lines that long names make too wide, in User files, because no formatter runs, and
+//! the user's code should not need `#[rustfmt::skip]`; and words that YAML would not read as text.
 
 use tera::{Kwargs, State, TeraResult};
+
+use crate::yaml;
 
 /// The widest line that rustfmt does not break (`max_width`).
 const MAX_WIDTH: usize = 100;
@@ -19,6 +21,11 @@ const MAX_CHAIN_WIDTH: usize = 60;
 /// between its arguments, or without any before `->`. A `use` becomes one `use` for each name.
 pub fn wrap(line: &str, _: Kwargs, _: &State<'_>) -> String {
     wrapped(line).unwrap_or_else(|| line.to_owned())
+}
+
+/// A text as a scalar of YAML.
+pub fn yaml(text: &str, _: Kwargs, _: &State<'_>) -> String {
+    yaml::scalar(text)
 }
 
 /// Fields in braces. `indent` is the indent of the line where they start.

@@ -149,6 +149,7 @@ fn engine() -> Result<Tera> {
     tera.register_filter("braces", filter::braces);
     tera.register_filter("of_variant", filter::of_variant);
     tera.register_filter("wrap", filter::wrap);
+    tera.register_filter("yaml", filter::yaml);
     let rendered = catalogue::all().iter().filter(|it| it.rendered);
     let texts = rendered.map(|template| Ok((template.name, text(template)?)));
     tera.add_raw_templates(texts.collect::<Result<Vec<_>>>()?)

@@ -288,19 +288,75 @@ fn self_managed_certificates() {
     check_self_managed(&built(directory.path()), "other-", "elsewhere");
 }
 
+/// Webhooks for core types never wait for the operator in its own namespace, wherever that is.
+#[test]
+fn the_own_namespace_is_exempt() {
+    let directory = project(SELF_MANAGED);
+    let file = "config/default/kustomization.yaml";
+    for namespace in ["project-webhooks-system", "platform"] {
+        let from = "namespace: project-webhooks-system";
+        edit(
+            directory.path(),
+            file,
+            from,
+            &format!("namespace: {namespace}"),
+        );
+        let objects = built(directory.path());
+        let mut selectors = 0;
+        for kind in [
+            "MutatingWebhookConfiguration",
+            "ValidatingWebhookConfiguration",
+        ] {
+            for webhook in objects.of(kind)[0]["webhooks"].as_array().unwrap() {
+                let expressions = &webhook["namespaceSelector"]["matchExpressions"];
+                for expression in expressions.as_array().into_iter().flatten() {
+                    assert_eq!(expression["values"], json!(["kube-system", namespace]));
+                    selectors += 1;
+                }
+            }
+        }
+        assert!(selectors > 1);
+    }
+}
+
+/// kustomize changes the variables of the certificate, and no value of the user's that reads like a name of ours.
+#[test]
+fn other_variables_keep_their_values() {
+    let directory = project(SELF_MANAGED);
+    let names = [
+        "metrics",
+        "webhook-service",
+        "webhook-server-cert",
+        "controller-manager",
+        "system",
+    ];
+    let lines: String = names
+        .iter()
+        .enumerate()
+        .map(|(index, name)| format!("            - name: X{index}\n              value: {name}\n"))
+        .collect();
+    let (file, first) = ("config/manager/manager.yaml", "          env:\n");
+    edit(directory.path(), file, first, &format!("{first}{lines}"));
+    let objects = built(directory.path());
+    for (index, name) in names.into_iter().enumerate() {
+        assert_eq!(objects.environment(&format!("X{index}")), Some(name));
+    }
+    check_self_managed(&objects, "project-webhooks-", "project-webhooks-system");
+}
+
 #[test]
 fn certificates_of_cert_manager() {
     let directory = project("cert-manager");
     let (prefix, namespace) = ("project-cert-manager-", "project-cert-manager-system");
     let objects = built(directory.path());
     objects.check(prefix, namespace, 2);
-    let certificate = objects.one("Certificate", "serving-cert");
+    let certificate = objects.one("Certificate", "webhook-server-cert");
     let service = format!("{prefix}webhook-service.{namespace}.svc");
     assert_eq!(
         certificate["spec"]["dnsNames"],
         json!([service, format!("{service}.cluster.local"), "metrics"])
     );
-    let ca = objects.one("Certificate", "webhook-ca");
+    let ca = objects.one("Certificate", "webhook-ca-cert");
     for (certificate, issuer) in [
         (certificate, "webhook-ca-issuer"),
         (ca, "selfsigned-issuer"),
@@ -313,6 +369,11 @@ fn certificates_of_cert_manager() {
     }
     let issuer = objects.one("Issuer", "webhook-ca-issuer");
     assert_eq!(issuer["spec"]["ca"]["secretName"], ca["spec"]["secretName"]);
+    // Two operators in one namespace have Secrets of their own.
+    for certificate in [certificate, ca] {
+        assert_eq!(certificate["spec"]["secretName"], name(certificate));
+        assert!(name(certificate).starts_with(prefix));
+    }
     let pod = &objects.one("Deployment", "controller-manager")["spec"]["template"]["spec"];
     assert_eq!(
         pod["volumes"][0]["secret"]["secretName"],

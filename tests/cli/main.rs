@@ -56,3 +56,4 @@ mod session;
 mod snapshots;
 mod terminal;
 mod together;
+mod yaml;

@@ -6,9 +6,9 @@ use std::{env, fs, os::unix::fs::PermissionsExt as _, path::Path, process::Comma
 
 use tempfile::TempDir;
 
-/// A recorded project, and the directory `bin` of scripts that make finds before the programs.
+/// A recorded project in a path with a space, and the directory `bin` of scripts that make finds before the programs.
 fn project(name: &str, scripts: &[(&str, &str)]) -> TempDir {
-    let directory = TempDir::new().unwrap();
+    let directory = TempDir::with_prefix("a project ").unwrap();
     for (path, bytes) in tree(&repository().join("snapshots/projects").join(name)) {
         let file = directory.path().join(path);
         fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -102,6 +102,7 @@ case \"$*\" in
 *'wait memcacheds.cache.example.com'*condition=Ready=True*) grep -qx Available bin/reason ;;
 esac
 ";
+const KIND: &str = "for word; do echo \"$word\" >>bin/words; done";
 const CARGO: &str = "\
 case \"$*\" in *--conditions) echo 'memcacheds.cache.example.com Ready=True' ;; esac
 ";
@@ -111,7 +112,7 @@ fn the_e2e_test_waits_for_what_is_implemented() {
     let scripts = [
         ("kubectl", KUBECTL),
         ("cargo", CARGO),
-        ("kind", ""),
+        ("kind", KIND),
         ("docker", ""),
     ];
     for (reason, is_done, waits) in [
@@ -131,5 +132,26 @@ fn the_e2e_test_waits_for_what_is_implemented() {
         let says =
             text.contains("the controller of memcacheds.cache.example.com is not implemented");
         assert_eq!(says, !waits, "{reason}: {text}");
+        let words = fs::read_to_string(directory.path().join("bin/words")).unwrap();
+        let file = directory.path().join("bin/e2e.kubeconfig");
+        let times = words.lines().filter(|word| Path::new(word) == file);
+        assert_eq!(times.count(), 2, "created and deleted: {words}");
     }
+}
+
+/// Where a kustomization replaces the manager's image, the message says so.
+#[test]
+fn an_image_that_is_replaced_twice_is_named() {
+    let kubectl = (
+        "kubectl",
+        "echo '  image: registry.example.com/operator:v1'",
+    );
+    let directory = project("one-api", &[kubectl, ("cargo", CARGO)]);
+    let (succeeds, text) = make(directory.path(), &["build-installer", "IMG=a:1"]);
+    assert!(!succeeds);
+    assert!(
+        text.contains("if its kustomization replaces that image"),
+        "{text}"
+    );
+    assert!(!directory.path().join("dist/install.yaml").exists());
 }

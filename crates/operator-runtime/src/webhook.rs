@@ -93,6 +93,13 @@ use undeclared::Undeclared;
 /// The path of the conversion webhook.
 pub(crate) const CONVERT: &str = "/convert";
 
+/// The operator's own namespace in manifests. kustomize replaces it in `config/default` by the namespace of the
+/// installation, also in the namespace selectors of webhooks, and the chart by that of the release.
+pub const OWN_NAMESPACE: &str = "system";
+
+/// The label of every namespace that is its name.
+pub(crate) const NAMESPACE_NAME: &str = "kubernetes.io/metadata.name";
+
 /// A webhook for objects of type `K`. Its function shares a context `C` with the others.
 ///
 /// ```
@@ -268,11 +275,12 @@ where
     }
 
     /// Excludes these namespaces, by the name label of every namespace. Exclude the operator's own
-    /// namespace and those that a cluster needs to recover: an unreachable webhook must not block them.
+    /// namespace, [`OWN_NAMESPACE`], and those that a cluster needs to recover: an unreachable webhook must not
+    /// block them.
     #[must_use]
     pub fn exclude_namespaces(mut self, namespaces: &[&str]) -> Self {
         let requirement = LabelSelectorRequirement {
-            key: "kubernetes.io/metadata.name".to_owned(),
+            key: NAMESPACE_NAME.to_owned(),
             operator: "NotIn".to_owned(),
             values: Some(namespaces.iter().map(ToString::to_string).collect()),
         };

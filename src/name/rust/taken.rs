@@ -45,21 +45,24 @@ pub const PACKAGE_RESERVED: &[&str] = &[
 /// would rename a type in a User file.
 #[rustfmt::skip]
 pub const COLLIDING_KINDS: &[&str] = &[
-    "Action", "Api", "Arc", "AsMut", "AsRef", "Box", "Client", "Clone", "Condition", "Context", "Controller",
-    "Copy", "CustomResource", "CustomResourceDefinition", "CustomResourceExt", "Debug", "Default", "Deserialize",
-    "DoubleEndedIterator", "Drop", "Eq", "Err", "Error", "ExactSizeIterator", "Extend", "Fn", "FnMut", "FnOnce",
-    "From", "FromIterator", "Future", "Hash", "Into", "IntoFuture", "IntoIterator", "Iterator", "JsonSchema",
-    "KubeSchema", "ListMerge", "ListParams", "None", "ObjectMeta", "Ok", "Option", "Ord", "PartialEq", "PartialOrd",
-    "PostParams", "ReconcileError", "Resource", "ResourceExt", "Result", "S", "Self", "Send", "Serialize", "Sized",
-    "Some", "String", "Sync", "Time", "Timestamp", "ToOwned", "ToString", "TryFrom", "TryInto", "Unpin", "Vec",
-    "WatchParams",
+    "Action", "Api", "Arc", "AsMut", "AsRef", "BTreeMap", "Box", "Client", "Clone", "Condition", "Context", "Controller", "Copy",
+    "CustomResource", "CustomResourceDefinition", "CustomResourceExt", "Debug", "Default", "Deserialize",
+    "DoubleEndedIterator", "Drop", "Eq", "Err", "Error", "ExactSizeIterator", "Extend", "Fake", "Fn", "FnMut",
+    "FnOnce", "From", "FromIterator", "Future", "Hash", "Into", "IntoFuture", "IntoIterator", "Iterator",
+    "JsonSchema", "KubeSchema", "LazyLock", "ListMerge", "ListParams", "None", "ObjectMeta", "Ok", "Option", "Ord",
+    "PartialEq", "PartialOrd", "PostParams", "ReadyCondition", "ReconcileError", "Resource", "ResourceExt", "Result",
+    "S", "Self", "Send", "Serialize", "Sized", "Some", "String", "Sync", "Time", "Timestamp", "ToOwned", "ToString",
+    "TryFrom", "TryInto", "Unpin", "Vec", "WatchParams",
 ];
 
 /// The names that files of webhooks import from the runtime.
 #[rustfmt::skip]
 pub const WEBHOOK_IMPORTS: &[&str] = &[
-    "Change", "Denied", "Fake", "FieldErrors", "Request", "Webhook",
+    "Change", "Denied", "FieldErrors", "Request", "Webhook",
 ];
+
+/// The names that integration tests of controllers import.
+pub const CONTROLLER_TEST_IMPORTS: &[&str] = &["DeleteParams", "Duration", "Patch", "PatchParams"];
 
 /// Names that an object cannot have in the generated code: its other variables, functions and modules, and the names that clippy
 /// disallows.
@@ -76,7 +79,7 @@ pub const LOCALS: &[&str] = &[
 /// Names that an object cannot have, in addition, in a controller with an image.
 #[rustfmt::skip]
 pub const IMAGE_LOCALS: &[&str] = &[
-    "after", "applier", "available", "before", "budget", "container", "count", "deployment", "deployments", "image",
+    "after", "applied", "applier", "available", "before", "budget", "container", "count", "deployment", "deployments", "image",
     "is_ready", "label", "labels", "metadata", "name", "pod", "probe", "quantities", "reason", "reference", "rollout",
     "selector", "service", "size", "transition", "wanted_budget", "wanted_deployment", "wanted_service",
 ];

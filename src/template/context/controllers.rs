@@ -60,6 +60,8 @@ fn controller(view: ControllerView<'_>, operator: &str, library: &str) -> Subjec
         None if resource.api.is_some() => format!("{}::{}", key.hub_module(), names.type_name),
         None => key.type_path(),
     };
+    let (test_type, test_import) =
+        rust::import_beside_controller_tests(&in_tests(&import, library));
     names.file = view.module.file().to_owned();
     names.module = view.module.ident;
     let condition = match view.default {
@@ -79,9 +81,10 @@ fn controller(view: ControllerView<'_>, operator: &str, library: &str) -> Subjec
         // The Deployment that it was generated with, and the environment variable for another image.
         "image": view.image.map(image),
         "image_variable": image_variable(&view.name),
-        // The path of the type in the file's `use`, perhaps with another name for it; and in an integration test.
+        // The path of the type in the file's `use`, perhaps with another name for it; and in an integration test, with the name there.
         "import": import,
-        "test_import": in_tests(&import, library),
+        "test_import": test_import,
+        "test_type": test_type,
         // The module with the type, its spec and its status; empty for a type that the project does not define.
         "type_module": if own { key.hub_module() } else { String::new() },
         // Whether the type has the status of the templates, which `reconcile` sets, and whether it is in this project.

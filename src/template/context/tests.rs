@@ -75,7 +75,7 @@ fn an_api_in_full() {
             "name": "cache-memcached", "default": true, "condition": "Ready", "finalizer": "", "image": null,
             "image_variable": "RELATED_IMAGE_CACHE_MEMCACHED",
             "import": "crate::api::cache::memcached::Memcached",
-            "test_import": "demo::api::cache::memcached::Memcached",
+            "test_import": "demo::api::cache::memcached::Memcached", "test_type": "Memcached",
             "type_module": "crate::api::cache::memcached",
             "own": true, "local": true, "external": false, "namespaced": true,
         }),

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use crate::{
     field,
     project::{ApiView, Definition, Fields},
+    yaml,
 };
 
 /// The source of the types of an API, in parts, and the spec of its sample.
@@ -42,32 +43,13 @@ fn schemas(fields: &Fields) -> (Value, Value) {
     (field::spec(spec, status), field::status(spec, status))
 }
 
-/// A value as YAML that kubectl reads, too: to YAML 1.1, `yes` is a boolean, and `0644` or `1:30` is a number.
-///
-/// Each line is behind a line end, so that nothing follows for an empty object.
+/// A value as YAML. Each line is behind a line end, so that nothing follows for an empty object.
 fn yaml(value: &Value) -> String {
     if value.as_object().is_some_and(|fields| fields.is_empty()) {
         return String::new();
     }
-    let text = serde_yaml::to_string(value).expect("a sample has only strings for keys");
-    let is_other = |word: &str| {
-        let are_digits =
-            |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        let is_octal = word.len() > 1 && word.starts_with('0') && are_digits(word);
-        let is_sexagesimal = word.contains(':') && word.split(':').all(are_digits);
-        let is_word = ["y", "yes", "n", "no", "on", "off"].contains(&&*word.to_ascii_lowercase());
-        is_word || is_octal || is_sexagesimal
-    };
-    let line = |line: &str| {
-        let start = line.rfind(' ').map_or(0, |at| at + 1);
-        let (before, word) = line.split_at(start);
-        let is_whole = before.ends_with(": ") || before.ends_with("- ");
-        match is_whole && is_other(word) {
-            true => format!("\n{before}\"{word}\""),
-            false => format!("\n{line}"),
-        }
-    };
-    text.lines().map(line).collect()
+    let text = yaml::text(value);
+    text.lines().map(|line| format!("\n{line}")).collect()
 }
 
 fn of_struct(it: Struct) -> Value {

@@ -400,8 +400,8 @@ fn the_webhooks_are_off() {
 
     let (gone, new) = difference("cert-manager", &[off, "crds.enabled=false"]);
     let all = [
-        "Certificate serving-cert",
-        "Certificate webhook-ca",
+        "Certificate webhook-ca-cert",
+        "Certificate webhook-server-cert",
         "CustomResourceDefinition requests.ship.example.com",
         "Issuer selfsigned-issuer",
         "Issuer webhook-ca-issuer",
@@ -482,7 +482,7 @@ fn an_existing_issuer() {
     assert_eq!(
         gone,
         [
-            "Certificate webhook-ca",
+            "Certificate webhook-ca-cert",
             "Issuer selfsigned-issuer",
             "Issuer webhook-ca-issuer"
         ]

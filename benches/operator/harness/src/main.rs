@@ -33,6 +33,14 @@ struct Args {
     #[arg(long)]
     start: bool,
 
+    /// How many Deployments of others there are before the operators start
+    #[arg(long, default_value_t = 0)]
+    others: usize,
+
+    /// Let `manager` watch only the Deployments with the label of its own
+    #[arg(long)]
+    own_only: bool,
+
     /// Where the operators are, and their logs and metrics are left [default: beside this program]
     #[arg(long, value_name = "DIRECTORY")]
     operators: Option<PathBuf>,
@@ -91,7 +99,11 @@ async fn main() -> Result<()> {
                     "{row:?}: {}, round {round} of {}",
                     operator.name, args.rounds
                 );
-                let figures = measure::measure(operator, row, &directory)
+                let more: &[_] = match args.own_only && operator.name == "manager" {
+                    true => &["--own-only"],
+                    false => &[],
+                };
+                let figures = measure::measure(operator, row, args.others, more, &directory)
                     .await
                     .with_context(|| format!("cannot measure {}", operator.name))?;
                 table.add(operator.name, figures);

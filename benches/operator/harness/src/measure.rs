@@ -21,7 +21,7 @@ use kube::{
     },
 };
 use operator_runtime::{Crds, envtest::Cluster};
-use server::{AVAILABLE, Server, ServerSpec};
+use server::{AVAILABLE, Server, ServerSpec, deployment};
 use tokio::time::{sleep, timeout};
 
 use crate::{Row, operator::Operator, requests::Requests};
@@ -56,13 +56,20 @@ pub struct Figures {
     pub requests_each: f64,
 }
 
-pub async fn measure(operator: &Operator, row: Row, directory: &Path) -> Result<Figures> {
+pub async fn measure(
+    operator: &Operator,
+    row: Row,
+    others: usize,
+    more: &[&str],
+    directory: &Path,
+) -> Result<Figures> {
     let cluster = Cluster::start()?;
     let mut crds = Crds::default();
     crds.add_storage::<Server>();
     cluster.install(crds.merge()).await?;
     let servers = cluster.api::<Server>()?;
     create(&servers, row.objects).await?;
+    create_others(&cluster.api::<Deployment>()?, others).await?;
 
     let client = cluster.client()?;
     let deployments = Api::<PartialObjectMeta<Deployment>>::all(client);
@@ -71,7 +78,7 @@ pub async fn measure(operator: &Operator, row: Row, directory: &Path) -> Result<
     let before = Requests::of(&cluster)?;
 
     let kubeconfig = cluster.control_plane().kubeconfig();
-    let mut running = operator.start(directory, &kubeconfig, row.concurrency, &[])?;
+    let mut running = operator.start(directory, &kubeconfig, row.concurrency, more)?;
     let started = running.process.started;
     let first_child = async {
         children.next().await.context("no watch of Deployments")??;
@@ -130,6 +137,23 @@ pub async fn create(api: &Api<Server>, objects: usize) -> Result<()> {
         "created {objects} objects in {:.1} s",
         begin.elapsed().as_secs_f64()
     );
+    Ok(())
+}
+
+/// Creates Deployments without the label of the operator's.
+async fn create_others(api: &Api<Deployment>, number: usize) -> Result<()> {
+    let server = Server::new("other", ServerSpec::default());
+    let mut other = deployment::wanted(&server);
+    other.metadata.labels = None;
+    stream::iter(0..number)
+        .map(|number| {
+            let mut other = other.clone();
+            other.metadata.name = Some(format!("other-{number:05}"));
+            async move { api.create(&PostParams::default(), &other).await }
+        })
+        .buffer_unordered(16)
+        .try_for_each(async |_| Ok(()))
+        .await?;
     Ok(())
 }
 

@@ -17,6 +17,9 @@ use kube::Resource;
 
 use crate::Server;
 
+/// The label of these Deployments, as a selector.
+pub const SELECTOR: &str = "app.kubernetes.io/managed-by=ServerController";
+
 const IMAGE: &str = "docker.io/library/busybox:1.37";
 
 /// The Deployment that `server` wants: what the twin in Go writes, field by field.

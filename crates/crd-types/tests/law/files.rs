@@ -101,25 +101,25 @@ fn check_law(name: &str, add: impl FnOnce(&mut Crds)) {
 #[test]
 fn every_keyword_is_kept() {
     check_sources("every");
-    check_law("every", Crds::add_storage::<every::Every>);
+    check_law("every", Crds::import_storage::<every::Every>);
 }
 
 #[test]
 fn strange_names_and_no_spec_are_kept() {
     check_sources("strange");
-    check_law("strange", Crds::add_storage::<strange::StringResource>);
+    check_law("strange", Crds::import_storage::<strange::StringResource>);
 }
 
 #[test]
 fn an_optional_spec_and_one_of_several_keys_are_kept() {
     check_sources("optional");
-    check_law("optional", Crds::add_storage::<optional::Optional>);
+    check_law("optional", Crds::import_storage::<optional::Optional>);
     let options = Options {
         schemas: "bare.json".to_owned(),
         ..Options::default()
     };
     check_source("bare", "bare", &options);
-    check_law("bare", Crds::add_storage::<bare::Bare>);
+    check_law("bare", Crds::import_storage::<bare::Bare>);
 }
 
 #[test]
@@ -213,11 +213,11 @@ fn check_served<K: Serialize + DeserializeOwned>(
 #[test]
 fn objects_are_judged_as_by_the_original() {
     let servers = Servers::start();
-    check_served::<bare::Bare>(&servers, "bare", Crds::add_storage::<bare::Bare>);
-    check_served::<every::Every>(&servers, "every", Crds::add_storage::<every::Every>);
+    check_served::<bare::Bare>(&servers, "bare", Crds::import_storage::<bare::Bare>);
+    check_served::<every::Every>(&servers, "every", Crds::import_storage::<every::Every>);
     check_served::<optional::Optional>(
         &servers,
         "optional",
-        Crds::add_storage::<optional::Optional>,
+        Crds::import_storage::<optional::Optional>,
     );
 }

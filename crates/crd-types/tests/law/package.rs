@@ -141,9 +141,9 @@ impl Run {
             }
             fs::write(package.join(format!("src/{name}.rs")), &generated.source).unwrap();
             let add = if version.storage {
-                "add_storage"
+                "import_storage"
             } else {
-                "add_served"
+                "import_served"
             };
             let _ = writeln!(modules, "pub mod {name};");
             let type_ = format!("{name}::{}", generated.root);

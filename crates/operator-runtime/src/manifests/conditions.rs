@@ -8,7 +8,8 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
 use crate::{apply::conditions::ReadyCondition, object::ScopedResource};
 
 /// Adds a column of `kubectl get` for the condition of each controller, before the age. A version that has
-/// a column for it, or that has no conditions, stays unchanged.
+/// a column for it or with its name, which kubectl prints in capitals, or that has no conditions, stays
+/// unchanged.
 pub(super) fn add_columns<'a>(
     crds: &mut [CustomResourceDefinition],
     conditions: impl Iterator<Item = (&'a ScopedResource, ReadyCondition)>,
@@ -20,7 +21,10 @@ pub(super) fn add_columns<'a>(
         let versions = crds.flat_map(|crd| &mut crd.spec.versions);
         for version in versions.filter(|version| has_conditions(version)) {
             let columns = version.additional_printer_columns.get_or_insert_default();
-            if columns.iter().any(|column| column.json_path == json_path) {
+            let is_there = |column: &CustomResourceColumnDefinition| {
+                column.name.eq_ignore_ascii_case(type_) || column.json_path == json_path
+            };
+            if columns.iter().any(is_there) {
                 continue;
             }
             let is_age = |column: &CustomResourceColumnDefinition| column.type_ == "date";
@@ -101,6 +105,23 @@ mod tests {
     #[derive(Clone, Debug, CustomResource, Deserialize, JsonSchema, Serialize)]
     #[kube(group = "test.example.com", version = "v1", kind = "Bare")]
     struct BareSpec {}
+
+    #[test]
+    fn the_columns_of_the_author_stay() {
+        let mut crd = Part::crd();
+        let own = CustomResourceColumnDefinition {
+            name: "READY".to_owned(),
+            type_: "integer".to_owned(),
+            json_path: ".status.readyReplicas".to_owned(),
+            ..CustomResourceColumnDefinition::default()
+        };
+        crd.spec.versions[0].additional_printer_columns = Some(vec![own.clone()]);
+        let kind = ScopedResource::of::<Part>();
+        let conditions = [(&kind, ReadyCondition::default())].into_iter();
+        add_columns(std::slice::from_mut(&mut crd), conditions);
+        let columns = &crd.spec.versions[0].additional_printer_columns;
+        assert_eq!(*columns, Some(vec![own]));
+    }
 
     #[test]
     fn a_condition_is_a_column_once() {

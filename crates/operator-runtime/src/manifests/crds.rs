@@ -1,18 +1,23 @@
 //! The CRDs of a project, with all versions of a kind in one CRD.
 
 mod embedded;
+mod structural;
 
 use std::collections::BTreeMap;
 
 use embedded::Types;
 use k8s_openapi::{
-    apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
+    apiextensions_apiserver::pkg::apis::apiextensions::v1::{
+        CustomResourceDefinition, JSONSchemaProps,
+    },
     schemars::JsonSchema,
 };
 use kube::{
     CustomResourceExt,
     core::crd::{MergeError, merge_crds},
 };
+
+use serde_json::Value;
 
 use super::nullable;
 use crate::controller::Hubs;
@@ -21,7 +26,8 @@ use crate::controller::Hubs;
 ///
 /// Each version is a [`CustomResourceExt::crd`]. For embedded Kubernetes types, such as a `PodTemplateSpec`
 /// or a `Condition`, the schema is the one that controller-gen writes for an operator in Go: list map keys,
-/// required fields, defaults and patterns.
+/// required fields, defaults and patterns. Where a CRD cannot say what a type holds, such as a
+/// `serde_json::Value` in a map, a tuple, or a type inside itself, it keeps the value as it is.
 #[derive(Default)]
 pub struct Crds {
     kinds: BTreeMap<String, Kind>,
@@ -37,17 +43,25 @@ struct Kind {
 impl Crds {
     /// Adds the storage version of a kind.
     pub fn add_storage<K: CustomResourceExt + JsonSchema>(&mut self) {
-        let crd = self.crd::<K>();
-        let version = crd
-            .spec
-            .versions
-            .first()
-            .map(|version| version.name.clone());
-        self.add(crd).stored = version.unwrap_or_default();
+        let crd = self.structural::<K>();
+        self.add(crd).store();
     }
 
     /// Adds another served version of a kind.
     pub fn add_served<K: CustomResourceExt + JsonSchema>(&mut self) {
+        let crd = self.structural::<K>();
+        self.add(crd);
+    }
+
+    /// Adds the storage version of a kind whose type was generated from a CRD: the schema is that of this CRD,
+    /// even where it drops what the type holds.
+    pub fn import_storage<K: CustomResourceExt + JsonSchema>(&mut self) {
+        let crd = self.crd::<K>();
+        self.add(crd).store();
+    }
+
+    /// Adds another served version of a kind whose type was generated from a CRD.
+    pub fn import_served<K: CustomResourceExt + JsonSchema>(&mut self) {
         let crd = self.crd::<K>();
         self.add(crd);
     }
@@ -69,14 +83,13 @@ impl Crds {
         let types = self.types.get_or_insert_with(Types::load);
         let mut crd = K::crd();
         nullable::leave_where_written::<K>(&mut crd);
-        let versions = crd.spec.versions.iter_mut();
-        let schemas =
-            versions.filter_map(|version| version.schema.as_mut()?.open_api_v3_schema.as_mut());
-        for schema in schemas {
-            let mut value = serde_json::to_value(&*schema).expect("a schema is JSON");
-            types.complete::<K>(&mut value);
-            *schema = serde_json::from_value(value).expect("a schema with other keywords is one");
-        }
+        schemas(&mut crd).for_each(|schema| change(schema, |schema| types.complete::<K>(schema)));
+        crd
+    }
+
+    fn structural<K: CustomResourceExt + JsonSchema>(&mut self) -> CustomResourceDefinition {
+        let mut crd = self.crd::<K>();
+        schemas(&mut crd).for_each(|schema| change(schema, structural::make));
         crd
     }
 
@@ -86,6 +99,29 @@ impl Crds {
         kind.versions.push(crd);
         kind
     }
+}
+
+impl Kind {
+    /// Makes the version that was added last the storage version.
+    fn store(&mut self) {
+        let versions = self.versions.iter().flat_map(|crd| &crd.spec.versions);
+        if let Some(version) = versions.last() {
+            self.stored.clone_from(&version.name);
+        }
+    }
+}
+
+/// The schemas of all versions.
+fn schemas(crd: &mut CustomResourceDefinition) -> impl Iterator<Item = &mut JSONSchemaProps> {
+    let versions = crd.spec.versions.iter_mut();
+    versions.filter_map(|version| version.schema.as_mut()?.open_api_v3_schema.as_mut())
+}
+
+/// Changes a schema as JSON.
+fn change(schema: &mut JSONSchemaProps, change: impl FnOnce(&mut Value)) {
+    let mut value = serde_json::to_value(&*schema).expect("a schema is JSON");
+    change(&mut value);
+    *schema = serde_json::from_value(value).expect("a schema with other keywords is one");
 }
 
 /// The storage versions, which are the hubs of kinds without a conversion webhook.

@@ -1,6 +1,6 @@
 //! Finds the nullable fields: those that a type writes as null.
 //!
-//! kube makes every `Option` nullable, because serde writes `None` as null, and every `Quantity` and `IntOrString` with a
+//! kube makes most `Option`s nullable, because serde writes `None` as null, and every `Quantity` and `IntOrString` with a
 //! default, because it looks like one. With `skip_serializing_if`,
 //! serde writes nothing, and the field is what Go calls `omitempty`: absent, and not nullable. The API
 //! server then drops a null in it, from requests and from stored objects. A field that is written as null
@@ -8,14 +8,15 @@
 
 use k8s_openapi::{
     apiextensions_apiserver::pkg::apis::apiextensions::v1::{
-        CustomResourceDefinition, JSONSchemaProps, JSONSchemaPropsOrArray, JSONSchemaPropsOrBool,
+        CustomResourceDefinition, JSON, JSONSchemaProps, JSONSchemaPropsOrArray,
+        JSONSchemaPropsOrBool,
     },
     schemars::{JsonSchema, generate::SchemaSettings},
 };
 use serde_json::Value;
 
-/// Removes `nullable` from the fields that `K` never writes as null: those that it omits when they have no value, and those
-/// that always have one.
+/// Makes the fields and items nullable that `K` writes as null, and no others: not those that it omits when they have no value,
+/// nor those that always have one.
 ///
 /// schemars knows these fields: a field that is always written is required in the schema for serialization.
 /// A field whose own schema sets `nullable` keeps it.
@@ -37,31 +38,59 @@ fn walk(schema: &mut JSONSchemaProps, written: &Value) {
     let required = written["required"].as_array();
     let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|it| it == name));
     for (name, field) in schema.properties.iter_mut().flatten() {
-        let Some(written) = written["properties"].get(name) else {
-            continue;
-        };
-        let is_nullable = is_required(name) && allows_null(written);
-        if !is_nullable && written.get("nullable").is_none() {
-            field.nullable = None;
-            if let Some(values) = &mut field.enum_ {
-                values.retain(|value| !value.0.is_null());
-            }
+        if let Some(written) = written["properties"].get(name) {
+            set(field, written, is_required(name));
         }
-        walk(field, written);
     }
     if let Some(JSONSchemaPropsOrArray::Schema(items)) = &mut schema.items {
-        walk(items, &written["items"]);
+        set(items, &written["items"], true);
     }
     if let Some(JSONSchemaPropsOrBool::Schema(values)) = &mut schema.additional_properties {
-        walk(values, &written["additionalProperties"]);
+        set(values, &written["additionalProperties"], true);
     }
 }
 
-/// Whether the schema of an `Option` allows null: as a type, as an alternative, or as a value.
+/// Makes a place nullable if its type writes null there, and `is_written` even without a value.
+fn set(schema: &mut JSONSchemaProps, written: &Value, is_written: bool) {
+    if written.get("nullable").is_none() {
+        let is_nullable = is_written && (allows_null(written) || is_optional_number(schema));
+        schema.nullable = is_nullable.then_some(true);
+        if let Some(values) = &mut schema.enum_ {
+            values.retain(|value| !value.0.is_null());
+            // The API server refuses a null beside an enum, even where it is one of the values.
+            if is_nullable && let Some(pattern) = pattern(values) {
+                schema.enum_ = None;
+                schema.pattern = Some(pattern);
+            }
+        }
+    }
+    walk(schema, written);
+}
+
+/// Whether kube takes the field for an optional `Quantity` or `IntOrString`, of which schemars describes all alike: it is not
+/// required, and has no default.
+fn is_optional_number(schema: &JSONSchemaProps) -> bool {
+    let has_default = schema.default.as_ref().is_some_and(|it| !it.0.is_null());
+    schema.x_kubernetes_int_or_string == Some(true) && schema.nullable == Some(true) && !has_default
+}
+
+/// The pattern that matches these texts, of which serde writes none with a character that is special in a pattern.
+fn pattern(values: &[JSON]) -> Option<String> {
+    let is_plain = |text: &&str| {
+        let is_word = |byte: u8| byte.is_ascii_alphanumeric() || b" _-/:,".contains(&byte);
+        text.bytes().all(is_word)
+    };
+    let texts = values.iter().map(|value| value.0.as_str().filter(is_plain));
+    let texts = texts.collect::<Option<Vec<_>>>()?;
+    Some(format!("^({})$", texts.join("|")))
+}
+
+/// Whether the schema of an `Option` allows null: as a type, as an alternative, as a value, or as anything.
 fn allows_null(schema: &Value) -> bool {
     let holds = |list: &Value, null: &Value| list.as_array().is_some_and(|all| all.contains(null));
     let of_type = Value::from("null");
-    schema["type"] == of_type
+    *schema == Value::Bool(true)
+        || schema["type"] == of_type
         || holds(&schema["type"], &of_type)
         || holds(&schema["enum"], &Value::Null)
         || schema["anyOf"]
@@ -225,16 +254,19 @@ mod tests {
         let dropped: BTreeSet<_> = before.difference(&after).cloned().collect();
         assert_eq!(dropped, gone.map(str::to_owned).into());
     }
+
     #[test]
-    fn null_is_a_value_only_where_it_is_written() {
+    fn an_enum_that_may_be_null_is_a_pattern() {
         let mut crd = Thing::crd();
         leave_where_written::<Thing>(&mut crd);
         let schema = crd.spec.versions[0].schema.clone().unwrap();
         let schema = schema.open_api_v3_schema.unwrap();
         let spec = schema.properties.unwrap()["spec"].clone();
-        let values = |name: &str| spec.properties.as_ref().unwrap()[name].enum_.clone();
-        let has_null = |name: &str| values(name).unwrap().iter().any(|it| it.0.is_null());
-        assert!(!has_null("plain"));
-        assert!(has_null("writtenPlain"));
+        let field = |name: &str| spec.properties.as_ref().unwrap()[name].clone();
+        let values = field("plain").enum_.unwrap();
+        assert_eq!(values, ["On", "Off"].map(|it| JSON(it.into())));
+        let written = field("writtenPlain");
+        assert_eq!(written.enum_, None);
+        assert_eq!(written.pattern.as_deref(), Some("^(On|Off)$"));
     }
 }

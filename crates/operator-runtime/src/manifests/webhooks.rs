@@ -9,15 +9,14 @@ use k8s_openapi::{
 
 use super::render;
 use crate::webhook::{
-    CONVERT, Webhooks,
+    CONVERT, OWN_NAMESPACE, Webhooks,
     configuration::{mutating, validating},
     crds as converted,
     declaration::check,
 };
 
-/// The Service name in `config/`, to which kustomize adds the project's prefix and namespace.
+/// The Service name in `config/`, to which kustomize adds the project's prefix.
 const SERVICE: &str = "webhook-service";
-const NAMESPACE: &str = "system";
 const MUTATING: &str = "mutating-webhook-configuration";
 const VALIDATING: &str = "validating-webhook-configuration";
 
@@ -53,7 +52,7 @@ fn client(path: &str) -> WebhookClientConfig {
     WebhookClientConfig {
         service: Some(ServiceReference {
             name: SERVICE.to_owned(),
-            namespace: NAMESPACE.to_owned(),
+            namespace: OWN_NAMESPACE.to_owned(),
             path: Some(path.to_owned()),
             port: None,
         }),
@@ -66,7 +65,7 @@ fn conversion() -> apiextensions::WebhookClientConfig {
     apiextensions::WebhookClientConfig {
         service: Some(apiextensions::ServiceReference {
             name: SERVICE.to_owned(),
-            namespace: NAMESPACE.to_owned(),
+            namespace: OWN_NAMESPACE.to_owned(),
             path: Some(CONVERT.to_owned()),
             port: None,
         }),
@@ -135,6 +134,7 @@ webhooks:
       operator: NotIn
       values:
       - kube-system
+      - system
     matchLabels:
       a: \"on\"
       c: \"on\"
@@ -196,7 +196,7 @@ webhooks:
             .match_condition("not-me", "request.userInfo.username != 'me'")
             .namespace_selector(selector("gone"))
             .namespace_selector(selector("a"))
-            .exclude_namespaces(&["kube-system"])
+            .exclude_namespaces(&["kube-system", OWN_NAMESPACE])
             .require_namespace_label("c", "on")
             .object_selector(selector("b"))
             .side_effects(SideEffects::NoneOnDryRun)

@@ -11,7 +11,10 @@ use kube::{
     core::{GroupVersionKind, GroupVersionResource},
 };
 
-use super::{CONVERT, FailurePolicy, MatchPolicy, Operation, ReinvocationPolicy, SideEffects};
+use super::{
+    CONVERT, FailurePolicy, MatchPolicy, NAMESPACE_NAME, OWN_NAMESPACE, Operation,
+    ReinvocationPolicy, SideEffects,
+};
 
 /// The purpose of a webhook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,6 +119,16 @@ impl Declaration {
             && self.object_selector == other.object_selector
     }
 
+    /// Whether a label other than the namespace's name is compared with what kustomize replaces everywhere.
+    fn names_own_namespace_elsewhere(&self) -> bool {
+        let expressions = self.namespace_selector.iter();
+        let expressions = expressions.flat_map(|selector| selector.match_expressions.iter());
+        expressions.flatten().any(|expression| {
+            let mut values = expression.values.iter().flatten();
+            expression.key != NAMESPACE_NAME && values.any(|value| value == OWN_NAMESPACE)
+        })
+    }
+
     /// Checks the declaration for the API server and the operator.
     fn check(&self) -> Result<(), String> {
         let seconds = self.timeout.as_secs();
@@ -137,6 +150,8 @@ impl Declaration {
             "only a defaulting webhook has a reinvocation policy"
         } else if self.timeout.subsec_nanos() > 0 || !(1..=30).contains(&seconds) {
             "its timeout is not in whole seconds from 1 to 30"
+        } else if self.names_own_namespace_elsewhere() {
+            "kustomize would replace the value `system` of its namespace selector by the operator's namespace"
         } else {
             return Ok(());
         };
@@ -175,7 +190,10 @@ pub(crate) fn check<'a>(
 
 #[cfg(test)]
 mod tests {
-    use k8s_openapi::api::{apps::v1::Deployment, autoscaling::v1::Scale, core::v1::Pod};
+    use k8s_openapi::{
+        api::{apps::v1::Deployment, autoscaling::v1::Scale, core::v1::Pod},
+        apimachinery::pkg::apis::meta::v1::LabelSelectorRequirement,
+    };
 
     use super::*;
 
@@ -200,10 +218,21 @@ mod tests {
         );
     }
 
+    /// Excludes the namespaces whose label `key` is `system`.
+    fn select(declaration: &mut Declaration, key: &str) {
+        let requirement = LabelSelectorRequirement {
+            key: key.to_owned(),
+            operator: "NotIn".to_owned(),
+            values: Some(vec![OWN_NAMESPACE.to_owned()]),
+        };
+        let selector = declaration.namespace_selector();
+        selector.match_expressions = Some(vec![requirement]);
+    }
+
     #[test]
     fn an_invalid_declaration_is_reported() {
         type Change = fn(&mut Declaration);
-        let cases: [(Purpose, Change, &str); 14] = [
+        let cases: [(Purpose, Change, &str); 16] = [
             (Purpose::Validating, |_| (), ""),
             (Purpose::Validating, |d| d.path = "/".into(), ""),
             (Purpose::Validating, |d| d.path = "/a-B_1/c".into(), ""),
@@ -236,6 +265,12 @@ mod tests {
                 Purpose::Validating,
                 |d| d.operations.clear(),
                 "no operations",
+            ),
+            (Purpose::Validating, |d| select(d, NAMESPACE_NAME), ""),
+            (
+                Purpose::Validating,
+                |d| select(d, "tier"),
+                "replace the value `system`",
             ),
             (
                 Purpose::Validating,

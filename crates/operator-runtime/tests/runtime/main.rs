@@ -31,3 +31,4 @@ mod stores;
 mod traces;
 mod webhooks;
 mod widget;
+mod zoo;

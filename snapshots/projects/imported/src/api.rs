@@ -35,7 +35,7 @@ pub mod storage {
 #[rustfmt::skip]
 pub fn crds() -> Result<Vec<CustomResourceDefinition>, MergeError> {
     let mut crds = Crds::default();
-    crds.add_storage::<storage::v1::Backup>();
-    crds.add_served::<storage::v2alpha1::Backup>();
+    crds.import_storage::<storage::v1::Backup>();
+    crds.import_served::<storage::v2alpha1::Backup>();
     crds.merge()
 }

@@ -38,10 +38,10 @@ pub mod media {
 #[rustfmt::skip]
 pub fn crds() -> Result<Vec<CustomResourceDefinition>, MergeError> {
     let mut crds = Crds::default();
-    crds.add_storage::<media::v1::Channel>();
-    crds.add_served::<media::v1alpha1::Playlist>();
-    crds.add_storage::<media::v1::Playlist>();
-    crds.add_served::<media::v1beta1::Video>();
-    crds.add_storage::<media::v1::Video>();
+    crds.import_storage::<media::v1::Channel>();
+    crds.import_served::<media::v1alpha1::Playlist>();
+    crds.import_storage::<media::v1::Playlist>();
+    crds.import_served::<media::v1beta1::Video>();
+    crds.import_storage::<media::v1::Video>();
     crds.merge()
 }

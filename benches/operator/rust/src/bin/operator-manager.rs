@@ -6,7 +6,7 @@ use clap::Parser;
 use k8s_openapi::api::apps::v1::Deployment;
 use kube::{Api, Client, ResourceExt};
 use operator_runtime::{
-    Action, Applier, Controller, Controllers, Flags, Manager, ManagerOptions, WatchScope,
+    Action, Applier, Controller, Controllers, Flags, Manager, ManagerOptions, Watch, WatchScope,
     finalizer::{self, Event},
 };
 use server::{FINALIZER, Server, deployment, writes};
@@ -18,6 +18,10 @@ const OPTIONS: ManagerOptions = ManagerOptions {
 
 #[derive(Parser)]
 struct Args {
+    /// Watch only the Deployments with the label of this operator
+    #[arg(long)]
+    own_only: bool,
+
     #[command(flatten)]
     manager: Flags,
 }
@@ -37,7 +41,11 @@ async fn main() -> anyhow::Result<()> {
         applier: manager.applier(),
     };
     let mut controllers = Controllers::default();
-    controllers.add(Controller::new("server", reconcile).owns::<Deployment>());
+    let controller = Controller::new("server", reconcile);
+    controllers.add(match args.own_only {
+        true => controller.owns_with::<Deployment>(Watch::new().labels(deployment::SELECTOR)),
+        false => controller.owns::<Deployment>(),
+    });
     Ok(manager.controllers(controllers, context).run().await?)
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-use operator_runtime::webhook::{Change, Denied, FieldErrors, Request, Webhook};
+use operator_runtime::webhook::{Change, Denied, FieldErrors, OWN_NAMESPACE, Request, Webhook};
 
 use crate::api::edge::v1::Gateway;
 
@@ -10,8 +10,7 @@ use crate::Context;
 /// `make manifests` derives its configuration from this function.
 /// The namespaces of the control plane and of this operator are exempt, so both can always start.
 pub fn webhook() -> Webhook<Gateway, Context> {
-    let own = "imported-operator-system";
-    Webhook::validating(validate).exclude_namespaces(&["kube-system", own])
+    Webhook::validating(validate).exclude_namespaces(&["kube-system", OWN_NAMESPACE])
 }
 
 /// Denies an invalid object, and reports all of its errors at once.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 use k8s_openapi::api::core::v1::Pod;
-use operator_runtime::webhook::{Denied, Request, Webhook};
+use operator_runtime::webhook::{Denied, OWN_NAMESPACE, Request, Webhook};
 
 use crate::Context;
 
@@ -13,10 +13,9 @@ const LABEL: &str = "media-operator.example.com/webhooks";
 /// Only in namespaces that opt in: a failure of this operator blocks no others. The namespaces of the
 /// control plane and of this operator are always exempt, so both can always start.
 pub fn webhook() -> Webhook<Pod, Context> {
-    let own = "media-operator-system";
     Webhook::defaulting(default)
         .require_namespace_label(LABEL, "enabled")
-        .exclude_namespaces(&["kube-system", own])
+        .exclude_namespaces(&["kube-system", OWN_NAMESPACE])
 }
 
 /// Sets defaults for omitted fields. It may be called twice, so it must be idempotent.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 use k8s_openapi::api::core::v1::Pod;
-use operator_runtime::webhook::{Change, Denied, FieldErrors, Request, Webhook};
+use operator_runtime::webhook::{Change, Denied, FieldErrors, OWN_NAMESPACE, Request, Webhook};
 
 use crate::Context;
 
@@ -13,10 +13,9 @@ const LABEL: &str = "project-webhooks.example.com/webhooks";
 /// Only in namespaces that opt in: a failure of this operator blocks no others. The namespaces of the
 /// control plane and of this operator are always exempt, so both can always start.
 pub fn webhook() -> Webhook<Pod, Context> {
-    let own = "project-webhooks-system";
     Webhook::validating(validate)
         .require_namespace_label(LABEL, "enabled")
-        .exclude_namespaces(&["kube-system", own])
+        .exclude_namespaces(&["kube-system", OWN_NAMESPACE])
 }
 
 /// Denies an invalid object, and reports all of its errors at once.

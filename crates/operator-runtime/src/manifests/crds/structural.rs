@@ -1,0 +1,177 @@
+//! Makes the schema of a Rust type structural, so that the API server accepts it, and keeps what the type holds.
+//!
+//! schemars describes some types with keywords that a CRD cannot have (Kubernetes documentation, "Extend the Kubernetes API with
+//! CustomResourceDefinitions", "Specifying a structural schema"). Where a CRD cannot say what a value is, it keeps the value as
+//! it is: the API server would otherwise refuse the CRD, or drop the value without a message.
+
+use serde_json::{Map, Value, json};
+
+/// The keyword with which the API server keeps a value that has no schema.
+const KEEPS: &str = "x-kubernetes-preserve-unknown-fields";
+
+/// The keywords that say what a value is.
+const ABOUT_VALUES: [&str; 11] = [
+    "additionalProperties",
+    "allOf",
+    "anyOf",
+    "enum",
+    "items",
+    "not",
+    "oneOf",
+    "properties",
+    "type",
+    "x-kubernetes-int-or-string",
+    KEEPS,
+];
+
+/// Makes `schema` and the schemas of its fields, items and values structural.
+///
+/// - A value of any type, such as a `serde_json::Value`, keeps what it holds, also in lists and maps.
+/// - A map with keys of a pattern, such as a `BTreeMap<u16, _>`, is a map.
+/// - A map beside fields, which `#[serde(flatten)]` makes, keeps what is in it.
+/// - The items of a tuple, which a CRD cannot tell apart, are kept.
+/// - A type inside itself is kept from there on.
+pub(super) fn make(schema: &mut Value) {
+    if schema.is_boolean() {
+        *schema = json!({});
+    }
+    let Some(schema) = schema.as_object_mut() else {
+        return;
+    };
+    let alternatives = ["allOf", "anyOf", "not", "oneOf"].map(|key| schema.get(key));
+    let is_recursive = alternatives.into_iter().flatten().any(refers);
+    if is_recursive || schema.contains_key("$ref") {
+        keep(schema);
+    }
+    let patterns = schema.remove("patternProperties");
+    if let Some(Value::Object(patterns)) = patterns {
+        let mut values = patterns.into_iter().map(|(_, values)| values);
+        match (values.next(), values.next()) {
+            (Some(values), None) => schema.insert("additionalProperties".to_owned(), values),
+            _ => schema.remove("additionalProperties"),
+        };
+    }
+    let has_fields = schema.get("properties").and_then(Value::as_object);
+    let has_fields = has_fields.is_some_and(|fields| !fields.is_empty());
+    match schema.get("additionalProperties") {
+        Some(Value::Bool(true) | Value::Object(_)) if has_fields => {
+            schema.remove("additionalProperties");
+            schema.insert(KEEPS.to_owned(), json!(true));
+        }
+        // What is not allowed is pruned.
+        Some(Value::Bool(false)) => {
+            schema.remove("additionalProperties");
+        }
+        _ => {}
+    }
+    if schema.get("type").is_some_and(|type_| type_ == "array") {
+        let items = schema.entry("items").or_insert_with(|| json!({}));
+        if items.is_array() {
+            *items = json!({});
+        }
+    }
+    if !schema
+        .keys()
+        .any(|key| ABOUT_VALUES.contains(&key.as_str()))
+    {
+        schema.insert(KEEPS.to_owned(), json!(true));
+    }
+    let fields = schema.get_mut("properties").and_then(Value::as_object_mut);
+    fields
+        .into_iter()
+        .flatten()
+        .for_each(|(_, field)| make(field));
+    for key in ["items", "additionalProperties"] {
+        if let Some(schema) = schema.get_mut(key) {
+            make(schema);
+        }
+    }
+}
+
+/// Whether a schema, or one inside it, is that of a type that it is inside of.
+fn refers(schema: &Value) -> bool {
+    match schema {
+        Value::Object(schema) => schema.contains_key("$ref") || schema.values().any(refers),
+        Value::Array(schemas) => schemas.iter().any(refers),
+        _ => false,
+    }
+}
+
+/// Leaves nothing but the description and the keyword that keeps the value.
+fn keep(schema: &mut Map<String, Value>) {
+    schema.retain(|key, _| ["description", "nullable"].contains(&key.as_str()));
+    schema.insert(KEEPS.to_owned(), json!(true));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(mut schema: Value, expected: Value) {
+        make(&mut schema);
+        assert_eq!(schema, expected);
+        make(&mut schema);
+        assert_eq!(schema, expected, "a second time");
+    }
+
+    #[test]
+    fn any_value_is_kept() {
+        let any = json!({ KEEPS: true });
+        check(json!({}), any.clone());
+        check(json!(true), any.clone());
+        check(
+            json!({ "description": "Anything.", "nullable": true }),
+            json!({ "description": "Anything.", "nullable": true, KEEPS: true }),
+        );
+        check(
+            json!({ "type": "object", "additionalProperties": true }),
+            json!({ "type": "object", "additionalProperties": any }),
+        );
+        check(
+            json!({ "type": "array", "items": true }),
+            json!({ "type": "array", "items": any }),
+        );
+        check(
+            json!({ "type": "object", "properties": { "a": {}, "b": { "type": "array", "items": {} } } }),
+            json!({ "type": "object", "properties": { "a": any, "b": { "type": "array", "items": any } } }),
+        );
+    }
+
+    #[test]
+    fn what_a_crd_can_say_stays() {
+        for schema in [
+            json!({ "type": "object", "additionalProperties": { "type": "string" } }),
+            json!({ "x-kubernetes-int-or-string": true }),
+            json!({ "type": "array", "items": { "type": "string" } }),
+            json!({ "type": "object" }),
+        ] {
+            check(schema.clone(), schema);
+        }
+    }
+
+    #[test]
+    fn what_a_crd_cannot_say_is_kept() {
+        let string = json!({ "type": "string" });
+        check(
+            json!({ "type": "object", "patternProperties": { "^\\d+$": string }, "additionalProperties": false }),
+            json!({ "type": "object", "additionalProperties": string }),
+        );
+        check(
+            json!({ "type": "object", "properties": { "a": string }, "additionalProperties": string }),
+            json!({ "type": "object", "properties": { "a": string }, KEEPS: true }),
+        );
+        check(
+            json!({ "type": "array", "minItems": 2, "maxItems": 2, "items": [string, string] }),
+            json!({ "type": "array", "minItems": 2, "maxItems": 2, "items": { KEEPS: true } }),
+        );
+        check(
+            json!({ "$ref": "#/$defs/Node", "description": "A child." }),
+            json!({ "description": "A child.", KEEPS: true }),
+        );
+        check(
+            json!({ "anyOf": [string, { "$ref": "#/$defs/Node" }], "nullable": true }),
+            json!({ "nullable": true, KEEPS: true }),
+        );
+    }
+}
