@@ -126,7 +126,6 @@ pub fn generate(crd: &Crd, version: &str, options: &Options) -> Result<Generated
     let mut losses = crd.losses.clone();
     if options.json_schema {
         losses.extend(root::losses(version));
-        losses.extend(schema::losses(&version.schema, &version.name));
     }
     let kept: BTreeMap<String, Value> = kept
         .into_iter()

@@ -50,18 +50,15 @@ fn controller(view: ControllerView<'_>, operator: &str, library: &str) -> Subjec
     let mut names = Names::of(key, resource);
     let foreign = foreign_path(key, resource);
     let own = foreign.is_none() && resource.source.is_none();
-    let import = match foreign {
-        Some(path) => {
-            let (type_name, import) = rust::import_beside_controllers(&path);
-            names.type_name = type_name;
-            import
-        }
+    let path = match foreign {
+        Some(path) => path,
         // The storage version may become another one, which depends on other entries.
         None if resource.api.is_some() => format!("{}::{}", key.hub_module(), names.type_name),
         None => key.type_path(),
     };
-    let (test_type, test_import) =
-        rust::import_beside_controller_tests(&in_tests(&import, library));
+    let (type_name, import) = rust::import_beside_controllers(&path);
+    let (test_type, test_import) = rust::import_beside_controller_tests(&in_tests(&path, library));
+    names.type_name = type_name;
     names.file = view.module.file().to_owned();
     names.module = view.module.ident;
     let condition = match view.default {

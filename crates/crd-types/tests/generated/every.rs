@@ -78,6 +78,9 @@ pub struct EverySpec {
     #[schemars(extend("allOf" = [{ "maxLength": 5 }, { "pattern": "^b" }], "not" = { "pattern": "b$" }))]
     pub bounded: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("items" = { "format": "uint8", "type": "integer" }))]
+    pub byte_list: Option<Vec<i64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("format" = "byte"))]
     pub bytes: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -224,6 +227,9 @@ pub struct EverySpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "EverySpecTruth")]
     pub truth: Option<EverySpecTruth>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("format" = "uint32"))]
+    pub unsigned: Option<i64>,
     /// A time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub when: Option<Time>,

@@ -44,6 +44,8 @@ pub struct EverySpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bounded: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub byte_list: Option<Vec<i64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub described: Option<BTreeMap<String, Quantity>>,
@@ -144,6 +146,8 @@ pub struct EverySpec {
     pub tls: Option<EverySpecTls>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub truth: Option<EverySpecTruth>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unsigned: Option<i64>,
     /// A time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub when: Option<Time>,

@@ -70,17 +70,10 @@ pub(super) fn text(object: &impl Serialize) -> Result<String, String> {
     serde_saphyr::to_string(&value).map_err(|error| error.to_string())
 }
 
-/// Sorts keys (serde_json does so only without its feature `preserve_order`), writes `0` for `0.0`, and
-/// drops Rust's integer formats that Kubernetes warns about, such as `uint32`.
+/// Sorts keys (serde_json does so only without its feature `preserve_order`), and writes `0` for `0.0`.
 fn tidy(value: &mut Value) {
     match value {
         Value::Object(map) => {
-            let known = |format: &Value| matches!(format.as_str(), Some("int32" | "int64") | None);
-            if map.get("type").is_some_and(|type_| type_ == "integer")
-                && map.get("format").is_some_and(|format| !known(format))
-            {
-                map.remove("format");
-            }
             let mut entries: Vec<_> = std::mem::take(map).into_iter().collect();
             entries.sort_by(|(a, _), (b, _)| a.cmp(b));
             entries.iter_mut().for_each(|(_, value)| tidy(value));
@@ -142,7 +135,7 @@ mod tests {
     #[test]
     fn text_is_what_kubernetes_reads() {
         let mut schema = json!({
-            "size": {"type": "integer", "format": "uint32", "minimum": 0.0, "default": 1.5},
+            "size": {"type": "integer", "minimum": 0.0, "default": 1.5},
             "count": {"type": "integer", "format": "int64"},
             "format": {"type": "string", "enum": ["on", "yes", "0644"]},
         });
@@ -152,10 +145,7 @@ mod tests {
             text.contains("minimum: 0\n") && text.contains("default: 1.5\n"),
             "{text}"
         );
-        assert!(
-            !text.contains("uint32") && text.contains("format: int64"),
-            "{text}"
-        );
+        assert!(text.contains("format: int64"), "{text}");
         assert!(
             ["\"on\"", "\"yes\"", "\"0644\""]
                 .iter()

@@ -10,6 +10,7 @@ use std::{
     time::Duration,
 };
 
+use k8s_openapi::jiff::Timestamp;
 use parking_lot::RwLock;
 use rustls::{
     pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
@@ -27,6 +28,9 @@ use crate::{
 /// The interval between reads of the files. Their contents are compared: a mounted Secret changes by
 /// symlinks, which neither a watch of the file nor its modification time shows.
 pub(super) const PERIOD: Duration = Duration::from_secs(10);
+
+/// The interval between log lines about a certificate that has expired.
+const REMINDER: Duration = Duration::from_secs(60);
 
 /// A certificate chain and its key, as PEM.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,6 +65,23 @@ impl Current {
     pub(crate) fn not_after(&self) -> Option<i64> {
         let certificate = self.get()?;
         expiry::not_after(certificate.end_entity_cert().ok()?)
+    }
+
+    /// When its validity ended, if that was before `now`.
+    fn expired(&self, now: Timestamp) -> Option<Timestamp> {
+        let end = Timestamp::from_second(self.not_after()?).ok()?;
+        Some(end).filter(|end| *end < now)
+    }
+
+    /// Logs once a minute that the certificate has expired, while it has.
+    async fn warn(&self, file: &Path) -> Infallible {
+        loop {
+            if let Some(end) = self.expired(Timestamp::now()) {
+                let file = file.display();
+                tracing::warn!(%file, %end, "the certificate has expired, so clients refuse it");
+            }
+            sleep(REMINDER).await;
+        }
     }
 
     /// Sets the certificate for new connections.
@@ -130,7 +151,7 @@ impl Certificate {
     }
 
     /// Reloads the files periodically, forever. Keeps the certificate while the files do not match, for
-    /// example while one is not written yet, and logs that once.
+    /// example while one is not written yet, and logs that once. Logs once a minute that it has expired.
     pub(crate) async fn watch(self) -> Infallible {
         self.watch_every(PERIOD).await
     }
@@ -139,7 +160,11 @@ impl Certificate {
         let Some((source, last)) = self.source else {
             return pending().await;
         };
-        follow(source, last, period, |made| self.current.set(made)).await
+        let (current, file) = (self.current, source.files.certificate.clone());
+        tokio::select! {
+            never = follow(source, last, period, |made| current.set(made)) => never,
+            never = current.warn(&file) => never,
+        }
     }
 }
 
@@ -265,6 +290,17 @@ mod tests {
                 "{error}: {expected}"
             );
         }
+    }
+
+    #[test]
+    fn a_certificate_expires() {
+        let (certificate, key) = pair();
+        let made = Certificate::from_pem(&certificate, &key).unwrap();
+        let current = made.current();
+        let end = Timestamp::from_second(current.not_after().unwrap()).unwrap();
+        assert_eq!(current.expired(end), None);
+        assert_eq!(current.expired(end + Duration::from_secs(1)), Some(end));
+        assert_eq!(Current::default().expired(end), None);
     }
 
     /// Writes a pair as a Secret volume does: into a new directory, behind a symlink.

@@ -31,7 +31,13 @@ const ABOUT_VALUES: [&str; 11] = [
 /// - A map beside fields, which `#[serde(flatten)]` makes, keeps what is in it.
 /// - The items of a tuple, which a CRD cannot tell apart, are kept.
 /// - A type inside itself is kept from there on.
+/// - Rust's formats of integers that Kubernetes warns about, such as `uint32`, go.
 pub(super) fn make(schema: &mut Value) {
+    drop_formats(schema);
+    make_place(schema);
+}
+
+fn make_place(schema: &mut Value) {
     if schema.is_boolean() {
         *schema = json!({});
     }
@@ -80,11 +86,26 @@ pub(super) fn make(schema: &mut Value) {
     fields
         .into_iter()
         .flatten()
-        .for_each(|(_, field)| make(field));
+        .for_each(|(_, field)| make_place(field));
     for key in ["items", "additionalProperties"] {
         if let Some(schema) = schema.get_mut(key) {
-            make(schema);
+            make_place(schema);
         }
+    }
+}
+
+fn drop_formats(schema: &mut Value) {
+    match schema {
+        Value::Object(schema) => {
+            let is_known = |format: &Value| format == "int32" || format == "int64";
+            let is_number = schema.get("type").is_some_and(|type_| type_ == "integer");
+            if is_number && schema.get("format").is_some_and(|it| !is_known(it)) {
+                schema.remove("format");
+            }
+            schema.values_mut().for_each(drop_formats);
+        }
+        Value::Array(schemas) => schemas.iter_mut().for_each(drop_formats),
+        _ => {}
     }
 }
 
@@ -148,6 +169,18 @@ mod tests {
         ] {
             check(schema.clone(), schema);
         }
+    }
+
+    #[test]
+    fn formats_of_rust_go() {
+        check(
+            json!({ "type": "integer", "format": "uint32", "minimum": 0 }),
+            json!({ "type": "integer", "minimum": 0 }),
+        );
+        check(
+            json!({ "oneOf": [{ "type": "integer", "format": "uint8" }, { "type": "integer", "format": "int32" }] }),
+            json!({ "oneOf": [{ "type": "integer" }, { "type": "integer", "format": "int32" }] }),
+        );
     }
 
     #[test]
