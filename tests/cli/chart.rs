@@ -450,6 +450,14 @@ fn nothing_is_generated_from_nothing() {
     assert!(refused(&unknown).contains("no value of the chart turns on `other`"));
     let (before, _) = objects.split_once("# optional: prometheus\n").unwrap();
     assert!(refused(&format!("{before}# optional: prometheus\n")).contains("no objects"));
+    // Its CRD and it cannot be in one release.
+    let own =
+        "---\napiVersion: cache.example.com/v1alpha1\nkind: Memcached\nmetadata: {name: mine}\n";
+    let error = refused(&format!("{before}{own}"));
+    assert!(
+        error.contains("`Memcached` `mine` is an object of a kind that the chart defines"),
+        "{error}"
+    );
     let nowhere = scratch();
     let error = manifests::write_chart(&objects, nowhere.path(), false).unwrap_err();
     assert!(error.contains("_helpers.tpl"), "{error}");

@@ -33,7 +33,7 @@ use crate::{
     webhook::Webhooks,
 };
 
-pub use crds::Crds;
+pub use crds::{CrdError, Crds};
 use generated::{Generated, read};
 
 /// The file that exists only if there are webhooks.

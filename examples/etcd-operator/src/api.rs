@@ -1,8 +1,7 @@
 //! The custom resources that this operator defines.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use kube::core::crd::MergeError;
-use operator_runtime::Crds;
+use operator_runtime::{CrdError, Crds};
 
 pub mod etcd {
     pub mod v1alpha1 {
@@ -24,7 +23,7 @@ pub mod etcd {
 
 /// The CRDs to install, one per kind, each with all versions of the kind.
 #[rustfmt::skip]
-pub fn crds() -> Result<Vec<CustomResourceDefinition>, MergeError> {
+pub fn crds() -> Result<Vec<CustomResourceDefinition>, CrdError> {
     let mut crds = Crds::default();
     crds.add_storage::<etcd::v1alpha1::EtcdBackup>();
     crds.add_storage::<etcd::v1alpha1::EtcdCluster>();

@@ -28,6 +28,14 @@ fn contradicting_values_fail() {
         "extraEnv: config/ sets RUST_BACKTRACE already",
     );
     fails(
+        "podLabels={\"control-plane\":\"a\"}",
+        "podLabels: config/ sets control-plane already",
+    );
+    fails(
+        "podAnnotations={\"kubectl.kubernetes.io/default-container\":\"a\"}",
+        "podAnnotations: config/ sets kubectl.kubernetes.io/default-container already",
+    );
+    fails(
         "serviceAccount.create=false",
         "serviceAccount.create=false needs serviceAccount.name",
     );
@@ -49,6 +57,22 @@ fn images_that_the_controllers_run() {
     assert_eq!(image(&[]), "busybox:1.37");
     let other = "relatedImages={\"RELATED_IMAGE_STORE_BUSYBOX\":\"mirror/busybox:2\"}";
     assert_eq!(image(&[other]), "mirror/busybox:2");
+}
+
+/// A tag reaches everything that runs the manager's image.
+#[test]
+fn the_managers_image_in_other_containers() {
+    let init = "sed -i 's/^      containers:/      initContainers:\\n        - name: prepare\\n          image: controller:latest\\n&/' \
+                config/manager/manager.yaml";
+    let chart = Chart::new("one-api", &[init]);
+    let objects = chart.rendered(&["image.tag=\"1.2\"".to_owned()]);
+    let pod = manager(&objects).pointer("/spec/template/spec").unwrap();
+    for containers in ["initContainers", "containers"] {
+        assert_eq!(
+            pod[containers][0]["image"], "controller:1.2",
+            "{containers}"
+        );
+    }
 }
 
 /// A parent chart sets `enabled`, the condition of its dependency.

@@ -22,6 +22,8 @@ fn fields() -> Vec<(&'static str, Value, String, Value)> {
     let resources = json!({"limits": {"memory": "1Gi"}});
     let secrets = json!([{"name": "pull"}]);
     let variable = json!({"name": "RUST_LOG", "value": "debug"});
+    let volume = json!({"name": "ca", "configMap": {"name": "ca"}});
+    let mount = json!({"name": "ca", "mountPath": "/ca", "readOnly": true});
     let digest = format!("sha256:{}", "a".repeat(64));
     let pinned = format!("controller@{digest}");
     let full = "other-controller-manager";
@@ -119,6 +121,13 @@ fn fields() -> Vec<(&'static str, Value, String, Value)> {
             json!("--sync-period=1h"),
         ),
         ("extraEnv", json!([variable]), container("env/7"), variable),
+        ("extraVolumes", json!([volume]), pod("volumes/0"), volume),
+        (
+            "extraVolumeMounts",
+            json!([mount]),
+            container("volumeMounts/0"),
+            mount,
+        ),
         (
             "serviceAccount.name",
             json!("mine"),
@@ -149,6 +158,8 @@ fn wrong() -> Vec<(&'static str, Value)> {
         ("podLabels", json!(["a"])),
         ("extraArgs", json!("--flag")),
         ("extraEnv", json!([{"value": "a"}])),
+        ("extraVolumes", json!([{"emptyDir": {}}])),
+        ("extraVolumeMounts", json!([{"name": "a"}])),
         ("relatedImages", json!({"IMAGE": "a"})),
         ("serviceAccount.name", json!("A")),
         ("serviceAccount.annotations", json!({"a": null, "b": 1})),
@@ -388,6 +399,49 @@ fn the_network_policy() {
         ]
     );
     assert!(gone.is_empty());
+    // A policy is for a port that is open.
+    let both = ["networkPolicy.enabled=true", "metrics.enabled=false"];
+    let objects = rendered("webhooks", &both);
+    let policies = objects.of("NetworkPolicy");
+    assert_eq!(policies.len(), 1);
+    assert!(name(policies[0]).ends_with("allow-webhook-traffic"));
+    let both = [
+        "networkPolicy.enabled=true",
+        "webhooks.enabled=false",
+        "crds.enabled=false",
+    ];
+    let objects = rendered("webhooks", &both);
+    let policies = objects.of("NetworkPolicy");
+    assert_eq!(policies.len(), 1);
+    assert!(name(policies[0]).ends_with("allow-metrics-traffic"));
+}
+
+/// Volumes of the user's stand beside that of the certificate, which may be absent.
+#[test]
+fn volumes_of_the_user() {
+    let volume = json!({"name": "ca", "emptyDir": {}});
+    let extra = set("extraVolumes", &json!([volume]));
+    let mine = "webhooks.certificate.existingSecret=\"mine\"";
+    let off = ["webhooks.enabled=false", "crds.enabled=false"];
+    for (project, values, number) in [
+        ("one-api", &[][..], 0),
+        ("webhooks", &[], 0),
+        ("webhooks", &[mine], 1),
+        ("cert-manager", &[], 1),
+        ("cert-manager", &off, 0),
+    ] {
+        let volumes = |values: &[&str]| {
+            let pod = manager(&rendered(project, values)).pointer(POD).cloned();
+            pod.unwrap()["volumes"]
+                .as_array()
+                .cloned()
+                .unwrap_or_default()
+        };
+        assert_eq!(volumes(values).len(), number, "{project} {values:?}");
+        let volumes = volumes(&[values, &[&extra]].concat());
+        assert_eq!(volumes.len(), number + 1, "{project} {values:?}");
+        assert_eq!(volumes.last(), Some(&volume));
+    }
 }
 
 #[test]

@@ -20,8 +20,10 @@ use k8s_openapi::{
     api::batch::v1::Job,
     apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
 };
-use kube::{Client, core::crd::MergeError};
-use operator_runtime::{Applier, Crds, Flags, Manager, ManagerOptions, Store, WatchScope};
+use kube::Client;
+use operator_runtime::{
+    Applier, CrdError, Crds, Flags, Manager, ManagerOptions, Store, WatchScope,
+};
 
 use api::{v1, v2};
 
@@ -48,7 +50,7 @@ impl Context {
 }
 
 /// Both versions; the first is the storage version.
-fn crds() -> Result<Vec<CustomResourceDefinition>, MergeError> {
+fn crds() -> Result<Vec<CustomResourceDefinition>, CrdError> {
     let mut crds = Crds::default();
     crds.add_storage::<v1::CronJob>();
     crds.add_served::<v2::CronJob>();

@@ -2,18 +2,20 @@
 
 mod embedded;
 mod structural;
+mod unions;
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt};
 
 use embedded::Types;
 use k8s_openapi::{
     apiextensions_apiserver::pkg::apis::apiextensions::v1::{
         CustomResourceDefinition, JSONSchemaProps,
     },
-    schemars::JsonSchema,
+    schemars::{JsonSchema, generate::SchemaSettings},
 };
 use kube::{
     CustomResourceExt,
+    api::ApiResource,
     core::crd::{MergeError, merge_crds},
 };
 
@@ -32,7 +34,47 @@ use crate::controller::Hubs;
 pub struct Crds {
     kinds: BTreeMap<String, Kind>,
     types: Option<Types>,
+    error: Option<CrdError>,
 }
+
+/// Why there are no CRDs.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum CrdError {
+    /// A CRD cannot describe a type.
+    Type {
+        /// The kind of the type.
+        kind: String,
+        /// Its version.
+        version: String,
+        /// The field, from the root: `spec.source`.
+        path: String,
+        /// The reason.
+        why: String,
+    },
+    /// The versions of a kind cannot be in one CRD.
+    Versions(MergeError),
+}
+
+impl fmt::Display for CrdError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Type {
+                kind,
+                version,
+                path,
+                why,
+            } => write!(
+                f,
+                "no CRD can describe `{path}` of {kind} {version}: {why}\n\
+                 help: with `#[schemars(with = \"serde_json::Value\")]` at the field, the API server stores it as it is"
+            ),
+            Self::Versions(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for CrdError {}
 
 #[derive(Default)]
 struct Kind {
@@ -43,14 +85,16 @@ struct Kind {
 impl Crds {
     /// Adds the storage version of a kind.
     pub fn add_storage<K: CustomResourceExt + JsonSchema>(&mut self) {
-        let crd = self.structural::<K>();
-        self.add(crd).store();
+        if let Some(crd) = self.structural::<K>() {
+            self.add(crd).store();
+        }
     }
 
     /// Adds another served version of a kind.
     pub fn add_served<K: CustomResourceExt + JsonSchema>(&mut self) {
-        let crd = self.structural::<K>();
-        self.add(crd);
+        if let Some(crd) = self.structural::<K>() {
+            self.add(crd);
+        }
     }
 
     /// Adds the storage version of a kind whose type was generated from a CRD: the schema is that of this CRD,
@@ -69,10 +113,15 @@ impl Crds {
     /// One CRD per kind, sorted by name.
     ///
     /// # Errors
-    /// If a kind has no storage version, or if its versions differ in a shared property, such as the scope.
-    pub fn merge(self) -> Result<Vec<CustomResourceDefinition>, MergeError> {
+    /// If a CRD cannot describe a type, if a kind has no storage version, or if its versions differ in a shared
+    /// property, such as the scope.
+    pub fn merge(self) -> Result<Vec<CustomResourceDefinition>, CrdError> {
+        if let Some(error) = self.error {
+            return Err(error);
+        }
         let merge = |kind: Kind| {
-            let mut crd = merge_crds(kind.versions, &kind.stored)?;
+            let merged = merge_crds(kind.versions, &kind.stored);
+            let mut crd = merged.map_err(CrdError::Versions)?;
             crd.spec.versions.sort_by(|a, b| a.name.cmp(&b.name));
             Ok(crd)
         };
@@ -87,10 +136,25 @@ impl Crds {
         crd
     }
 
-    fn structural<K: CustomResourceExt + JsonSchema>(&mut self) -> CustomResourceDefinition {
+    /// The CRD of a type; `None` if a CRD cannot describe it, which [`merge`](Self::merge) reports.
+    fn structural<K: CustomResourceExt + JsonSchema>(
+        &mut self,
+    ) -> Option<CustomResourceDefinition> {
+        let settings = SchemaSettings::openapi3().with(|it| it.inline_subschemas = true);
+        let schema = settings.into_generator().into_root_schema_for::<K>();
+        if let Err(unions::Place { path, why }) = unions::check(schema.as_value()) {
+            let ApiResource { kind, version, .. } = K::api_resource();
+            self.error.get_or_insert(CrdError::Type {
+                kind,
+                version,
+                path,
+                why,
+            });
+            return None;
+        }
         let mut crd = self.crd::<K>();
         schemas(&mut crd).for_each(|schema| change(schema, structural::make));
-        crd
+        Some(crd)
     }
 
     fn add(&mut self, crd: CustomResourceDefinition) -> &mut Kind {

@@ -7,10 +7,9 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use kube::{
     Api, CustomResource, CustomResourceExt, ResourceExt,
     api::{ApiResource, DynamicObject, Patch, PatchParams, PostParams},
-    core::crd::MergeError,
 };
 use operator_runtime::{
-    Crds,
+    CrdError, Crds,
     envtest::{Cluster, NAMESPACE, eventually},
 };
 use schemars::JsonSchema;
@@ -43,7 +42,7 @@ struct NoteStatus {
     names: Vec<String>,
 }
 
-fn crds() -> Result<Vec<CustomResourceDefinition>, MergeError> {
+fn crds() -> Result<Vec<CustomResourceDefinition>, CrdError> {
     let mut crds = Crds::default();
     crds.add_storage::<Note>();
     crds.merge()
@@ -69,7 +68,7 @@ async fn an_omitted_field_is_absent_and_a_stored_null_is_dropped() -> Result<()>
         &ApiResource::erase::<Note>(&()),
     );
     // In kube's own CRD, both are nullable.
-    let before = Ok::<_, MergeError>(vec![Note::crd()]);
+    let before = Ok::<_, CrdError>(vec![Note::crd()]);
     cluster.install(before).await?;
     let params = PostParams::default();
     let stored = api.create(&params, &note("stored", nulls())?).await?;

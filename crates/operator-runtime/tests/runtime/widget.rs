@@ -2,9 +2,8 @@
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
-use kube::core::crd::MergeError;
 use kube::{CustomResource, KubeSchema};
-use operator_runtime::Crds;
+use operator_runtime::{CrdError, Crds};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -42,7 +41,7 @@ fn without_type(schema: &mut schemars::Schema) {
 }
 
 /// The CRD of [`Widget`].
-pub fn crds() -> Result<Vec<CustomResourceDefinition>, MergeError> {
+pub fn crds() -> Result<Vec<CustomResourceDefinition>, CrdError> {
     let mut crds = Crds::default();
     crds.add_storage::<Widget>();
     crds.merge()

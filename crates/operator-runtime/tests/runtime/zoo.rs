@@ -25,10 +25,9 @@ use k8s_openapi::{
 use kube::{
     Api, CustomResource, KubeSchema,
     api::{ApiResource, DynamicObject, Patch, PatchParams, PostParams},
-    core::crd::MergeError,
 };
 use operator_runtime::{
-    Crds,
+    CrdError, Crds,
     envtest::{Cluster, NAMESPACE},
 };
 use schemars::JsonSchema;
@@ -284,7 +283,7 @@ zoo! {
     values_by_name: BTreeMap<String, BTreeMap<String, Value>> = map(("a".to_owned(), map(("b".to_owned(), any())))),
 }
 
-fn crds() -> Result<Vec<CustomResourceDefinition>, MergeError> {
+fn crds() -> Result<Vec<CustomResourceDefinition>, CrdError> {
     let mut crds = Crds::default();
     crds.add_storage::<Zoo>();
     crds.merge()
@@ -322,6 +321,104 @@ async fn what_serde_writes_comes_back_whole() -> Result<()> {
             ensure!(read == written, "{name}: {read}");
         }
     }
+    Ok(())
+}
+
+#[derive(Clone, Debug, CustomResource, Deserialize, JsonSchema, Serialize)]
+#[kube(
+    group = "test.example.com",
+    version = "v1",
+    kind = "Retry",
+    plural = "retries",
+    namespaced
+)]
+struct RetrySpec {
+    #[serde(default)]
+    retries: Retries,
+}
+
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+struct Retries {
+    /// The derived `Default` is 0, which the schema refuses.
+    #[serde(default = "seconds")]
+    #[schemars(range(min = 1))]
+    seconds: u32,
+}
+
+fn seconds() -> u32 {
+    90
+}
+
+#[tokio::test]
+async fn the_defaults_of_fields_are_those_of_their_struct() -> Result<()> {
+    let cluster = Cluster::start()?;
+    let mut crds = Crds::default();
+    crds.add_storage::<Retry>();
+    cluster.install(crds.merge()).await?;
+    let resource = ApiResource::erase::<Retry>(&());
+    let api: Api<DynamicObject> = Api::namespaced_with(cluster.client()?, NAMESPACE, &resource);
+    for (name, spec) in [("empty", json!({})), ("given", json!({ "retries": {} }))] {
+        let object = DynamicObject::new(name, &resource).data(json!({ "spec": spec }));
+        let stored = api.create(&PostParams::default(), &object).await?;
+        ensure!(
+            stored.data["spec"] == json!({ "retries": { "seconds": 90 } }),
+            "{stored:?}"
+        );
+    }
+    Ok(())
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(tag = "type")]
+enum Tagged {
+    Small { size: u8 },
+    Large,
+}
+
+#[derive(Clone, Debug, CustomResource, Deserialize, JsonSchema, Serialize)]
+#[kube(group = "test.example.com", version = "v1", kind = "Union", namespaced)]
+struct UnionSpec {
+    sources: Vec<Tagged>,
+}
+
+/// The same type with the attribute that the error names.
+mod open {
+    use super::*;
+
+    #[derive(Clone, Debug, CustomResource, Deserialize, JsonSchema, Serialize)]
+    #[kube(group = "test.example.com", version = "v1", kind = "Union", namespaced)]
+    pub struct UnionSpec {
+        #[schemars(with = "Value")]
+        pub sources: Vec<Tagged>,
+    }
+}
+
+/// What no CRD can describe is named, and the advice makes a CRD that takes all values.
+#[tokio::test]
+async fn a_tagged_enum_needs_an_attribute() -> Result<()> {
+    let mut crds = Crds::default();
+    crds.add_storage::<Union>();
+    let error = crds.merge().err().map(|error| error.to_string());
+    let error = error.unwrap_or_default();
+    let expected = "no CRD can describe `spec.sources[]` of Union v1: the field `type` differs in its variants";
+    ensure!(error.starts_with(expected), "{error}");
+    ensure!(
+        error.contains("#[schemars(with = \"serde_json::Value\")]"),
+        "{error}"
+    );
+
+    let cluster = Cluster::start()?;
+    let mut crds = Crds::default();
+    crds.add_storage::<open::Union>();
+    cluster.install(crds.merge()).await?;
+    let api: Api<open::Union> = Api::namespaced(cluster.client()?, NAMESPACE);
+    let sources = vec![Tagged::Small { size: 1 }, Tagged::Large];
+    let spec = open::UnionSpec { sources };
+    let written = serde_json::to_value(&spec)?;
+    let stored = api
+        .create(&PostParams::default(), &open::Union::new("a", spec))
+        .await?;
+    ensure!(serde_json::to_value(&stored.spec)? == written, "{stored:?}");
     Ok(())
 }
 

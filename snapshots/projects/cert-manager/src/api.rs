@@ -1,8 +1,7 @@
 //! The custom resources that this operator defines.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use kube::core::crd::MergeError;
-use operator_runtime::Crds;
+use operator_runtime::{CrdError, Crds};
 
 pub mod ship {
     pub mod v1 {
@@ -21,7 +20,7 @@ pub mod ship {
 
 /// The CRDs to install, one per kind, each with all versions of the kind.
 #[rustfmt::skip]
-pub fn crds() -> Result<Vec<CustomResourceDefinition>, MergeError> {
+pub fn crds() -> Result<Vec<CustomResourceDefinition>, CrdError> {
     let mut crds = Crds::default();
     crds.add_served::<ship::v1::Request>();
     crds.add_storage::<ship::v2::Request>();

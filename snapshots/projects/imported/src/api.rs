@@ -3,8 +3,7 @@
 //! The custom resources that this operator defines.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use kube::core::crd::MergeError;
-use operator_runtime::Crds;
+use operator_runtime::{CrdError, Crds};
 
 pub mod edge {
     pub mod v1 {
@@ -33,7 +32,7 @@ pub mod storage {
 
 /// The CRDs to install, one per kind, each with all versions of the kind.
 #[rustfmt::skip]
-pub fn crds() -> Result<Vec<CustomResourceDefinition>, MergeError> {
+pub fn crds() -> Result<Vec<CustomResourceDefinition>, CrdError> {
     let mut crds = Crds::default();
     crds.import_storage::<storage::v1::Backup>();
     crds.import_served::<storage::v2alpha1::Backup>();

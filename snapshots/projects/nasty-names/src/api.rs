@@ -3,8 +3,7 @@
 //! The custom resources that this operator defines.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use kube::core::crd::MergeError;
-use operator_runtime::Crds;
+use operator_runtime::{CrdError, Crds};
 
 pub mod a_b_c {
     pub mod v10 {
@@ -114,7 +113,7 @@ pub mod r#type {
 
 /// The CRDs to install, one per kind, each with all versions of the kind.
 #[rustfmt::skip]
-pub fn crds() -> Result<Vec<CustomResourceDefinition>, MergeError> {
+pub fn crds() -> Result<Vec<CustomResourceDefinition>, CrdError> {
     let mut crds = Crds::default();
     crds.add_storage::<a_b_c::v10::ControllerResource>();
     crds.add_storage::<a_b_c::v10::ErrorResource>();

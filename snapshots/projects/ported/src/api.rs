@@ -3,8 +3,7 @@
 //! The custom resources that this operator defines.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use kube::core::crd::MergeError;
-use operator_runtime::Crds;
+use operator_runtime::{CrdError, Crds};
 
 pub mod media {
     pub mod v1 {
@@ -36,7 +35,7 @@ pub mod media {
 
 /// The CRDs to install, one per kind, each with all versions of the kind.
 #[rustfmt::skip]
-pub fn crds() -> Result<Vec<CustomResourceDefinition>, MergeError> {
+pub fn crds() -> Result<Vec<CustomResourceDefinition>, CrdError> {
     let mut crds = Crds::default();
     crds.import_storage::<media::v1::Channel>();
     crds.import_served::<media::v1alpha1::Playlist>();

@@ -68,8 +68,14 @@ impl Manager {
         };
         spec.put("replicas", replicas);
         let metadata = spec.mapping(&["template", "metadata"]);
-        metadata.add("annotations", ".Values.podAnnotations");
-        metadata.add("labels", ".Values.podLabels");
+        let template = &object["spec"]["template"]["metadata"];
+        add_entries(
+            metadata,
+            "annotations",
+            "podAnnotations",
+            keys(&template["annotations"]),
+        );
+        add_entries(metadata, "labels", "podLabels", keys(&template["labels"]));
 
         let original = container(object).unwrap_or(&Value::Null);
         let volume = certificate_volume(original);
@@ -79,6 +85,7 @@ impl Manager {
         }
         pod.instead_line("priorityClassName", ".Values.priorityClassName");
         self.volumes(pod, volume.as_deref());
+        pod.add_to_list("volumes", ".Values.extraVolumes");
         let containers = pod.mapping(&["containers"]).parts();
         let manager = containers.iter_mut().find_map(|part| match part {
             Part::Item(item) if item.line("name") == Some("manager") => Some(item),
@@ -90,8 +97,6 @@ impl Manager {
     }
 
     fn container(&self, node: &mut Node, original: &Value, volume: Option<&str>) {
-        let image = original["image"].as_str().unwrap_or_default();
-        node.put("image", vec![Part::line("image", reference(image))]);
         node.instead_line("imagePullPolicy", ".Values.image.pullPolicy");
         node.instead("resources", ".Values.resources");
 
@@ -127,6 +132,7 @@ impl Manager {
                 None => self.mount(node),
             }
         }
+        node.add_to_list("volumeMounts", ".Values.extraVolumeMounts");
         related_images(node, &original["env"]);
         let flag = |arg: &Value| Some(arg.as_str()?.split('=').next()?.to_owned());
         let variable = |env: &Value| Some(env["name"].as_str()?.to_owned());
@@ -225,22 +231,47 @@ fn known(list: &Value, name: impl Fn(&Value) -> Option<String>) -> Vec<String> {
 /// Adds the entries of a value to the list `key`. A name in `known` fails: the manager refuses a flag that is given
 /// twice, and the API server a variable.
 fn extend(node: &mut Node, key: &str, name: &str, value: &str, known: Vec<String>) {
-    if !known.is_empty() {
-        let known: Vec<_> = known.iter().map(|name| format!("{name:?}")).collect();
-        let lines = [
-            format!("{{{{- range .Values.{value} }}}}"),
-            format!("{{{{- if has {name} (list {}) }}}}", known.join(" ")),
-            format!("{{{{- fail (printf \"{value}: config/ sets %s already\" {name}) }}}}"),
-            END.to_owned(),
-            END.to_owned(),
-        ];
-        node.mapping(&[key]).parts().extend(lines.map(Part::Action));
-    }
+    refuse(node, key, "", name, value, known);
     node.add(key, &format!(".Values.{value}"));
 }
 
+/// Adds the entries of a value to the mapping `key`. A key in `known` fails: YAML takes no key twice.
+pub fn add_entries(node: &mut Node, key: &str, value: &str, known: Vec<String>) {
+    refuse(node, key, "$key, $value := ", "$key", value, known);
+    node.add(key, &format!(".Values.{value}"));
+}
+
+/// The keys of a mapping.
+pub fn keys(mapping: &Value) -> Vec<String> {
+    let entries = mapping.as_object().into_iter().flatten();
+    entries.map(|(key, _)| key.clone()).collect()
+}
+
+/// Lets the template fail if `name`, an expression about an entry of the value, is one of `known`.
+fn refuse(
+    node: &mut Node,
+    key: &str,
+    variables: &str,
+    name: &str,
+    value: &str,
+    known: Vec<String>,
+) {
+    if known.is_empty() {
+        return;
+    }
+    let known: Vec<_> = known.iter().map(|name| format!("{name:?}")).collect();
+    let lines = [
+        format!("{{{{- range {variables}.Values.{value} }}}}"),
+        format!("{{{{- if has {name} (list {}) }}}}", known.join(" ")),
+        format!("{{{{- fail (printf \"{value}: config/ sets %s already\" {name}) }}}}"),
+        END.to_owned(),
+        END.to_owned(),
+    ];
+    node.mapping(&[key]).parts().extend(lines.map(Part::Action));
+}
+
 /// The image, of which values replace the parts.
-fn reference(image: &str) -> String {
+pub fn reference(image: &str) -> String {
     // A registry may have a port.
     let name = image.rfind('/').map_or(0, |slash| slash + 1);
     let end = image[name..]

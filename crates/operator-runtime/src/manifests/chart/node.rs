@@ -245,6 +245,23 @@ impl Node {
         }
     }
 
+    /// Adds the entries of a value of the chart to the list `key`, which may be under a condition as a whole.
+    pub fn add_to_list(&mut self, key: &str, value: &str) {
+        let parts = self.parts();
+        let at = parts.iter().position(|part| part.key() == Some(key));
+        if let Some(at) = at
+            && let [.., Part::Action(open), Part::Field(_, list)] = &mut parts[..=at]
+            && let Some(condition) = open.strip_prefix("{{- if ")
+        {
+            let condition = condition.trim_end_matches("}}").trim();
+            let either = format!("{{{{- if or ({condition}) {value} }}}}");
+            let open = std::mem::replace(open, either);
+            list.parts().insert(0, Part::Action(open));
+            list.parts().push(Part::action(END));
+        }
+        self.add(key, value);
+    }
+
     /// Puts a field under a condition.
     pub fn when_field(&mut self, key: &str, condition: &str) {
         if let Some(field) = self.put(key, Vec::new()) {

@@ -28,7 +28,7 @@ impl Manager {
         let bare = self.names.bare(object);
         let condition = match part {
             Some(Optional::Prometheus) => Some(format!("and {METRICS} {MONITOR}")),
-            Some(Optional::NetworkPolicy) => Some(POLICY.to_owned()),
+            Some(Optional::NetworkPolicy) => Some(self.of_feature(POLICY, bare)),
             None => self.condition(group, object),
         };
         let path = match (group, kind) {
@@ -83,10 +83,21 @@ impl Manager {
                 format!("{CERTIFIED} (not .Values.webhooks.certificate.issuerRef)")
             }
             ("monitoring.coreos.com", _) => format!("and {METRICS} ({})", unless_off(MONITOR)),
-            ("networking.k8s.io", "NetworkPolicy") => unless_off(POLICY),
+            ("networking.k8s.io", "NetworkPolicy") => {
+                self.of_feature(&unless_off(POLICY), self.names.bare(object))
+            }
             _ => return None,
         };
         Some(condition)
+    }
+
+    /// The condition of a network policy, which needs the feature that it opens a port for.
+    fn of_feature(&self, policy: &str, bare: &str) -> String {
+        match bare {
+            "allow-metrics-traffic" => format!("and {METRICS} ({policy})"),
+            "allow-webhook-traffic" if self.webhooks => format!("and {WEBHOOKS} ({policy})"),
+            _ => policy.to_owned(),
+        }
     }
 
     /// Whether the object is the Secret of the certificate that the manager makes by itself.

@@ -31,6 +31,7 @@ const ABOUT_VALUES: [&str; 11] = [
 /// - A map beside fields, which `#[serde(flatten)]` makes, keeps what is in it.
 /// - The items of a tuple, which a CRD cannot tell apart, are kept.
 /// - A type inside itself is kept from there on.
+/// - A default of a struct leaves out the fields with a default of their own, as if the struct were given without them.
 /// - Rust's formats of integers that Kubernetes warns about, such as `uint32`, go.
 pub(super) fn make(schema: &mut Value) {
     drop_formats(schema);
@@ -82,6 +83,10 @@ fn make_place(schema: &mut Value) {
     {
         schema.insert(KEEPS.to_owned(), json!(true));
     }
+    let fields = schema.get("properties").cloned().unwrap_or_default();
+    if let Some(Value::Object(default)) = schema.get_mut("default") {
+        leave_defaults(default, &fields);
+    }
     let fields = schema.get_mut("properties").and_then(Value::as_object_mut);
     fields
         .into_iter()
@@ -92,6 +97,17 @@ fn make_place(schema: &mut Value) {
             make_place(schema);
         }
     }
+}
+
+/// Removes what the defaults of `fields` set anyway.
+fn leave_defaults(default: &mut Map<String, Value>, fields: &Value) {
+    default.retain(|name, value| {
+        let field = &fields[name];
+        if let Value::Object(value) = value {
+            leave_defaults(value, &field["properties"]);
+        }
+        field.get("default").is_none()
+    });
 }
 
 fn drop_formats(schema: &mut Value) {
@@ -169,6 +185,25 @@ mod tests {
         ] {
             check(schema.clone(), schema);
         }
+    }
+
+    #[test]
+    fn a_field_has_one_default() {
+        let fields = json!({
+            "seconds": { "type": "integer", "default": 90 },
+            "name": { "type": "string" },
+            "inner": {
+                "type": "object",
+                "properties": { "a": { "type": "integer", "default": 1 }, "b": { "type": "integer" } },
+            },
+        });
+        let with =
+            |default: Value| json!({ "type": "object", "properties": fields, "default": default });
+        check(
+            with(json!({ "seconds": 0, "name": "a", "inner": { "a": 0, "b": 0 } })),
+            with(json!({ "name": "a", "inner": { "b": 0 } })),
+        );
+        check(with(json!({ "seconds": 0 })), with(json!({})));
     }
 
     #[test]

@@ -24,7 +24,7 @@ use kube::{
     api::{ListParams, PostParams},
 };
 use operator_runtime::{
-    Flags, Manager,
+    CrdError, Flags, Manager,
     envtest::{Cluster, NAMESPACE, eventually, free_port},
     webhook::{Change, Denied, Request as Asked, Webhook},
 };
@@ -320,9 +320,7 @@ async fn an_unread_response_stops_no_write() -> Result<()> {
     let operator = Operator::start("1Mi").await?;
     let cluster = Cluster::start()?;
     cluster
-        .install(Ok::<_, kube::core::crd::MergeError>(
-            vec![v1::Widget::crd()],
-        ))
+        .install(Ok::<_, CrdError>(vec![v1::Widget::crd()]))
         .await?;
     let WebhookClientConfig { ca_bundle, url, .. } = operator.endpoint.clone();
     let url = url.unwrap_or_default().replace("/convert", VALIDATE);

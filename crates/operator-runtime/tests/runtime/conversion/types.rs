@@ -3,9 +3,8 @@
 use std::num::ParseIntError;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use kube::core::crd::MergeError;
 use operator_runtime::{
-    Crds,
+    CrdError, Crds,
     webhook::{Conversion, Hub, Spoke},
 };
 
@@ -244,7 +243,7 @@ pub fn fallible() -> Hub<v1::Widget> {
 }
 
 /// The versions of [`conversion`], with this storage version.
-pub fn crds(stored: &str) -> Result<Vec<CustomResourceDefinition>, MergeError> {
+pub fn crds(stored: &str) -> Result<Vec<CustomResourceDefinition>, CrdError> {
     let mut crds = Crds::default();
     if stored == "v1" {
         crds.add_storage::<v1::Widget>();

@@ -5,10 +5,10 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use kube::{
     Api, CustomResource,
     api::{DynamicObject, PostParams},
-    core::{ApiResource, crd::MergeError},
+    core::ApiResource,
 };
 use operator_runtime::{
-    Crds,
+    CrdError, Crds,
     envtest::{Cluster, NAMESPACE},
 };
 use schemars::JsonSchema;
@@ -55,7 +55,7 @@ fn without_type(schema: &mut schemars::Schema) {
 }
 
 /// The CRD, with fields of a newer version of the operator: `spec.color` and `spec.parts[].color`.
-pub fn crds() -> std::result::Result<Vec<CustomResourceDefinition>, MergeError> {
+pub fn crds() -> std::result::Result<Vec<CustomResourceDefinition>, CrdError> {
     let mut crds = Crds::default();
     crds.add_storage::<Gadget>();
     let mut crds = crds.merge()?;

@@ -5,10 +5,10 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use kube::{
     Api, Client, CustomResource,
     api::{DynamicObject, ObjectMeta, PostParams},
-    core::{ApiResource, crd::MergeError},
+    core::ApiResource,
 };
 use operator_runtime::{
-    Crds,
+    CrdError, Crds,
     envtest::NAMESPACE,
     webhook::{Denied, Request, Webhook},
 };
@@ -35,7 +35,7 @@ enum Unit {
     Volt,
 }
 
-pub fn crds() -> Result<Vec<CustomResourceDefinition>, MergeError> {
+pub fn crds() -> Result<Vec<CustomResourceDefinition>, CrdError> {
     let mut crds = Crds::default();
     crds.add_storage::<Gauge>();
     crds.merge()
