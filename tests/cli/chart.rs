@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::{
-    kustomize::{Objects, built, edit, kubectl, name, parsed},
+    kustomize::{Objects, built, edit, kubectl, name, parsed, silent_make},
     manifests,
     session::{self, repository, scratch, tree},
 };
@@ -98,8 +98,8 @@ impl Chart {
         fs::write(&cargo, script).unwrap();
         fs::set_permissions(&cargo, fs::Permissions::from_mode(0o755)).unwrap();
         let path = format!("{}:{}", bin.display(), env::var("PATH").unwrap());
-        let mut make = helm_settings(Command::new("make"), self.path());
-        make.arg("--silent").args(arguments);
+        let mut make = helm_settings(silent_make(), self.path());
+        make.args(arguments);
         make.arg(format!("KUBECTL={}", kubectl().display()));
         make.env("PATH", path).current_dir(self.path());
         make

@@ -44,6 +44,16 @@ pub fn kubectl() -> PathBuf {
     assets.unwrap_or_default().join("kubectl")
 }
 
+/// A make that prints nothing of its own, also if a make runs the tests.
+pub fn silent_make() -> Command {
+    let mut make = Command::new("make");
+    make.arg("--silent");
+    for variable in ["MAKEFLAGS", "MAKELEVEL", "MFLAGS"] {
+        make.env_remove(variable);
+    }
+    make
+}
+
 /// The objects of `config/default`.
 pub fn built(directory: &Path) -> Objects {
     printed(
@@ -517,8 +527,8 @@ fn crds_are_installed_as_they_are_deployed() {
     for (name, crds) in [("webhooks", 1), ("one-api", 1)] {
         let directory = project(name);
         let deployed = built(directory.path());
-        let mut make = Command::new("make");
-        make.args(["--silent", "--eval", "show: ; @$(crds)", "show"]);
+        let mut make = silent_make();
+        make.args(["--eval", "show: ; @$(crds)", "show"]);
         make.arg(format!("KUBECTL={}", kubectl().display()));
         let installed = printed(make.current_dir(directory.path()));
         assert_eq!(installed.0.len(), crds, "{name}: nothing but CRDs");

@@ -1,8 +1,11 @@
 //! The make targets of generated projects that call a registry or a cluster, with scripts in place of their programs.
 
-use crate::session::{repository, tree};
+use crate::{
+    kustomize::{edit, silent_make},
+    session::{repository, tree},
+};
 
-use std::{env, fs, os::unix::fs::PermissionsExt as _, path::Path, process::Command};
+use std::{env, fs, os::unix::fs::PermissionsExt as _, path::Path};
 
 use tempfile::TempDir;
 
@@ -27,8 +30,7 @@ fn project(name: &str, scripts: &[(&str, &str)]) -> TempDir {
 /// Whether a target succeeds, and what it prints.
 fn make(directory: &Path, arguments: &[&str]) -> (bool, String) {
     let path = env::var("PATH").unwrap();
-    let output = Command::new("make")
-        .arg("--silent")
+    let output = silent_make()
         .args(arguments)
         .env(
             "PATH",
@@ -136,6 +138,34 @@ fn the_e2e_test_waits_for_what_is_implemented() {
         let file = directory.path().join("bin/e2e.kubeconfig");
         let times = words.lines().filter(|word| Path::new(word) == file);
         assert_eq!(times.count(), 2, "created and deleted: {words}");
+    }
+}
+
+/// The test looks where `config/default` installs.
+#[test]
+fn the_e2e_test_follows_the_namespace() {
+    for namespace in ["platform", "\"platform\" # ours"] {
+        let scripts = [
+            ("kubectl", KUBECTL),
+            ("cargo", CARGO),
+            ("kind", KIND),
+            ("docker", ""),
+        ];
+        let directory = project("one-api", &scripts);
+        fs::write(directory.path().join("bin/reason"), "Available\n").unwrap();
+        let file = "config/default/kustomization.yaml";
+        let from = "namespace: memcached-operator-system";
+        edit(
+            directory.path(),
+            file,
+            from,
+            &format!("namespace: {namespace}"),
+        );
+        let (succeeds, text) = make(directory.path(), &["test-e2e", "KIND_CLUSTER=e2e"]);
+        assert!(succeeds, "{text}");
+        let calls = fs::read_to_string(directory.path().join("bin/calls")).unwrap();
+        assert!(calls.contains("--namespace platform "), "{calls}");
+        assert!(!calls.contains("memcached-operator-system"), "{calls}");
     }
 }
 

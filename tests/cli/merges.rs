@@ -199,7 +199,7 @@ fn the_same_command_on_both_branches_is_done_once() {
 /// Until the file is added, git goes on to say that nobody has merged it.
 #[test]
 fn a_generated_file_is_merged_once() {
-    let edit = "sed -i '8i// mine' src/api.rs";
+    let edit = "sed -i '7i// mine' src/api.rs";
     let both = format!("{API} && {OTHER}");
     let merged = Merged::new(&[INIT], edit, &both, WAYS[0]);
     let text = merged.read("src/api.rs");

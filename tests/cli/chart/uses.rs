@@ -1,6 +1,6 @@
 //! Charts as people use them: values that contradict each other, a parent chart, and projects of other shapes.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{
     Chart,
@@ -73,6 +73,29 @@ fn the_managers_image_in_other_containers() {
             "{containers}"
         );
     }
+}
+
+/// Webhooks never wait for the operator in the namespace of the release, whatever `config/default` calls it.
+#[test]
+fn the_namespace_of_the_release_is_exempt() {
+    let named = "sed -i 's/^namespace: .*/namespace: platform/' config/default/kustomization.yaml";
+    let chart = Chart::new("webhooks", &[named]);
+    let objects = chart.rendered(&[]);
+    let mut selectors = 0;
+    for kind in [
+        "MutatingWebhookConfiguration",
+        "ValidatingWebhookConfiguration",
+    ] {
+        for webhook in objects.of(kind)[0]["webhooks"].as_array().unwrap() {
+            let expressions = webhook.pointer("/namespaceSelector/matchExpressions");
+            for expression in expressions.and_then(Value::as_array).into_iter().flatten() {
+                let excluded = json!(["kube-system", chart.namespace()]);
+                assert_eq!(expression["values"], excluded);
+                selectors += 1;
+            }
+        }
+    }
+    assert!(selectors > 1);
 }
 
 /// A parent chart sets `enabled`, the condition of its dependency.

@@ -64,8 +64,11 @@ impl Names {
             "name" => parent["kind"] == "ServiceAccount",
             _ => false,
         };
+        // In the selector of a webhook.
+        let is_namespace = key == "values" && parent["key"] == "kubernetes.io/metadata.name";
         let marked = match key {
             _ if is_account && text == self.account => ACCOUNT.to_owned(),
+            _ if is_namespace && text == self.namespace => NAMESPACE.to_owned(),
             // The name of an image is no object's.
             "image" => text.to_owned(),
             _ => self.marked(key, text),
