@@ -130,6 +130,11 @@ impl Places {
         connection
     }
 
+    /// Whether there is no connection.
+    pub(super) fn are_free(&self) -> bool {
+        self.taken.lock().is_empty()
+    }
+
     /// Closes the connection that has waited longest for its client. A quarter of the places is for clients
     /// that were served: their idle connections outlast a flood of those that ask nothing, and those that keep
     /// more idle connections outlast no newcomer. Returns whether there was one to close.

@@ -18,7 +18,10 @@ use axum_server::{
 };
 use hyper_util::rt::TokioTimer;
 use rustls::{ServerConfig, server::NoServerSessionStorage};
-use tokio::{net::TcpListener, time::timeout};
+use tokio::{
+    net::TcpListener,
+    time::{sleep, timeout},
+};
 use tokio_util::sync::CancellationToken;
 use tower::service_fn;
 
@@ -57,7 +60,10 @@ pub(crate) struct Limits {
     unread: Duration,
     /// The timeout of a request, body and response; a webhook's limit is 30 s.
     request: Duration,
-    /// The time for requests to finish after a stop.
+    /// The time after a stop in which clients with a connection are told to close it. Otherwise their next request could
+    /// meet the server's close on the wire: the API server does not repeat a review, so the write would fail.
+    parting: Duration,
+    /// The time for requests to finish after that.
     grace: Duration,
 }
 
@@ -70,18 +76,21 @@ impl Limits {
         idle: Duration::from_secs(100),
         unread: Duration::from_secs(10),
         request: Duration::from_secs(30),
-        grace: Duration::from_secs(5),
+        parting: Duration::from_secs(1),
+        grace: Duration::from_secs(4),
     };
     /// Of the metrics: a few scrapers.
     pub(crate) const METRICS: Self = Self {
         connections: 32,
         buffer: 16 * 1024,
+        parting: Duration::ZERO,
         ..Self::WEBHOOKS
     };
     /// Of the probes: the kubelet, which opens a connection for each probe.
     pub(crate) const PROBES: Self = Self {
         connections: 64,
         buffer: 8 * 1024,
+        parting: Duration::ZERO,
         ..Self::WEBHOOKS
     };
 
@@ -196,7 +205,8 @@ impl Server {
         &self.name
     }
 
-    /// Serves until `stop`, and then until the running requests have ended, for up to 5 s.
+    /// Serves until `stop`, and then until clients have been told to close their connections and the running requests have
+    /// ended, for up to 5 s.
     ///
     /// # Errors
     /// If the server failed; it never ends by itself.
@@ -235,22 +245,29 @@ impl Server {
                     limit_time(limits.request, request, next)
                 }));
         let places = Places::new(&self.name, limits.places(self.http2), self.metrics);
-        let (entered, stopped) = (places.clone(), stop.clone());
+        let closes = CancellationToken::new();
+        let (entered, parting, closed) = (places.clone(), stop.clone(), closes.clone());
         let connections = service_fn(move |_: SocketAddr| {
-            let (places, router, stopped) = (entered.clone(), router.clone(), stopped.clone());
+            let (places, router) = (entered.clone(), router.clone());
+            let (parting, closed) = (parting.clone(), closed.clone());
             async move {
-                let place = stopped.run_until_cancelled_owned(places.enter()).await;
+                let place = closed.run_until_cancelled_owned(places.enter()).await;
                 let connection =
                     place.ok_or_else(|| io::Error::from(io::ErrorKind::ConnectionAborted))?;
                 Ok::<_, io::Error>(Visit {
                     connection,
                     router,
                     certified: false,
+                    parting,
                 })
             }
         });
         let stopping = async {
             stop.cancelled().await;
+            if !places.are_free() {
+                sleep(limits.parting).await;
+            }
+            closes.cancel();
             handle.graceful_shutdown(Some(limits.grace));
             pending::<Infallible>().await
         };

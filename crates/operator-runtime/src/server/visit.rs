@@ -10,12 +10,13 @@ use std::{
 use axum::{
     Router,
     body::{Body, Bytes},
-    http::Request,
+    http::{HeaderValue, Request, Version, header::CONNECTION},
     response::Response,
 };
 use futures::{FutureExt, future::BoxFuture};
 use hyper::body::{Body as HttpBody, Frame, Incoming, SizeHint};
 use parking_lot::Mutex;
+use tokio_util::sync::CancellationToken;
 use tower::{Service, ServiceExt};
 
 use super::places::{Connection, Running};
@@ -31,6 +32,8 @@ pub(super) struct Visit {
     pub(super) router: Router,
     /// Whether the client has a certificate of the server's client CA.
     pub(super) certified: bool,
+    /// Cancelled when the server stops: its clients are told to close their connections.
+    pub(super) parting: CancellationToken,
 }
 
 impl Service<Request<Incoming>> for Visit {
@@ -47,7 +50,9 @@ impl Service<Request<Incoming>> for Visit {
             connection,
             router,
             certified,
+            parting,
         } = self.clone();
+        let http1 = request.version() <= Version::HTTP_11;
         connection.asked();
         if certified {
             request.extensions_mut().insert(Certified);
@@ -63,7 +68,7 @@ impl Service<Request<Incoming>> for Visit {
             Body::new(arriving)
         });
         let answer = async move {
-            let response = tokio::select! {
+            let mut response = tokio::select! {
                 // Without a read of its body, the connection would not notice.
                 () = connection.closing.cancelled() => Err(io::ErrorKind::ConnectionAborted.into()),
                 response = router.oneshot(request) => response.map_err(|never| match never {}),
@@ -73,6 +78,11 @@ impl Service<Request<Incoming>> for Visit {
                 .is_ok_and(|it: &Response| it.status().is_success())
             {
                 connection.served();
+            }
+            // HTTP/2 has a frame for it, GOAWAY, which the server sends when it closes.
+            if let (Ok(response), true, true) = (&mut response, http1, parting.is_cancelled()) {
+                let close = HeaderValue::from_static("close");
+                response.headers_mut().insert(CONNECTION, close);
             }
             *progress.lock() = Progress::Answered;
             response

@@ -191,6 +191,25 @@ async fn running_requests_finish_and_idle_connections_are_closed() {
     );
 }
 
+/// A client whose next request meets the close of an idle connection cannot know whether the server has read it.
+#[tokio::test]
+async fn clients_are_told_to_close_their_connections_before_the_server_does() {
+    let server = Running::start(false).await;
+    let mut kept = server.send("127.0.0.1", b"").await;
+    let before = ask_again(&mut kept).await.unwrap();
+    assert!(!before.contains("connection: close"), "{before}");
+    server.stop.cancel();
+    sleep(Duration::from_millis(100)).await;
+    let mut new = server.send("127.0.0.1", b"").await;
+    for stream in [&mut kept, &mut new] {
+        let answer = ask_again(stream).await.unwrap();
+        assert!(answer.contains("connection: close"), "{answer}");
+        assert_eq!(rest(stream).await, "");
+    }
+    let task = timeout(PATIENCE, server.task).await;
+    task.unwrap().unwrap().unwrap();
+}
+
 #[tokio::test]
 async fn bodies_are_bounded() {
     let server = Running::start(false).await;
@@ -407,6 +426,7 @@ async fn time_is_bounded() {
         assert_eq!(status.is_empty(), expected.is_empty(), "{status}");
     }
     let limits = Limits {
+        parting: Duration::ZERO,
         grace: Duration::from_millis(50),
         ..LIMITS
     };
