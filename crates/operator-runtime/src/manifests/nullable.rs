@@ -74,15 +74,23 @@ fn is_optional_number(schema: &JSONSchemaProps) -> bool {
     schema.x_kubernetes_int_or_string == Some(true) && schema.nullable == Some(true) && !has_default
 }
 
-/// The pattern that matches these texts, of which serde writes none with a character that is special in a pattern.
+/// The pattern that matches these texts, and nothing else. `None` if there is another value among them.
 fn pattern(values: &[JSON]) -> Option<String> {
-    let is_plain = |text: &&str| {
-        let is_word = |byte: u8| byte.is_ascii_alphanumeric() || b" _-/:,".contains(&byte);
-        text.bytes().all(is_word)
-    };
-    let texts = values.iter().map(|value| value.0.as_str().filter(is_plain));
+    let texts = values.iter().map(|value| value.0.as_str().map(escaped));
     let texts = texts.collect::<Option<Vec<_>>>()?;
     Some(format!("^({})$", texts.join("|")))
+}
+
+/// A text as a part of a pattern, in the syntax of RE2.
+fn escaped(text: &str) -> String {
+    let mut pattern = String::new();
+    for c in text.chars() {
+        if r"\.+*?()|[]{}^$".contains(c) {
+            pattern.push('\\');
+        }
+        pattern.push(c);
+    }
+    pattern
 }
 
 /// Whether the schema of an `Option` allows null: as a type, as an alternative, as a value, or as anything.
@@ -156,6 +164,7 @@ mod tests {
     #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
     enum Plain {
         On,
+        #[serde(rename = "c++ (|\\)")]
         Off,
     }
 
@@ -264,9 +273,9 @@ mod tests {
         let spec = schema.properties.unwrap()["spec"].clone();
         let field = |name: &str| spec.properties.as_ref().unwrap()[name].clone();
         let values = field("plain").enum_.unwrap();
-        assert_eq!(values, ["On", "Off"].map(|it| JSON(it.into())));
+        assert_eq!(values, ["On", r"c++ (|\)"].map(|it| JSON(it.into())));
         let written = field("writtenPlain");
         assert_eq!(written.enum_, None);
-        assert_eq!(written.pattern.as_deref(), Some("^(On|Off)$"));
+        assert_eq!(written.pattern.as_deref(), Some(r"^(On|c\+\+ \(\|\\\))$"));
     }
 }

@@ -97,6 +97,7 @@ impl<T: Clone> Shape<T> {
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 enum Level {
     High,
+    #[serde(rename = "low (+)")]
     Low,
 }
 

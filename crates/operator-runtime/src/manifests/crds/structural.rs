@@ -83,9 +83,11 @@ fn make_place(schema: &mut Value) {
     {
         schema.insert(KEEPS.to_owned(), json!(true));
     }
-    let fields = schema.get("properties").cloned().unwrap_or_default();
-    if let Some(Value::Object(default)) = schema.get_mut("default") {
-        leave_defaults(default, &fields);
+    if let Some(mut default) = schema.remove("default") {
+        if let Value::Object(default) = &mut default {
+            leave_defaults(default, schema.get("properties").unwrap_or(&Value::Null));
+        }
+        schema.insert("default".to_owned(), default);
     }
     let fields = schema.get_mut("properties").and_then(Value::as_object_mut);
     fields
