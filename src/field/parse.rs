@@ -190,7 +190,12 @@ impl<'a> Reader<'a> {
                 let wrong = Wrong::new(at, "a list is `[T]`", TYPES);
                 return Err(wrong.fix(format!("[{items}]")));
             }
-            let items = self.inner()?;
+            let inner = self.at;
+            let items = self.type_()?;
+            if items == Type::Any {
+                let what = "a list of any values is `any` itself";
+                return Err(Wrong::new(inner..self.at, what, TYPES).fix("string"));
+            }
             if !self.eat("]") {
                 let (_, at) = self.until(&[':']);
                 return Err(Wrong::new(at, "`]` is missing", TYPES).fix("]"));
@@ -204,7 +209,7 @@ impl<'a> Reader<'a> {
                 let wrong = Wrong::new(at.start..end, "the keys of a map are strings", TYPES);
                 return Err(wrong.fix("[string]"));
             }
-            return Ok(Type::Map(Box::new(self.inner()?)));
+            return Ok(Type::Map(Box::new(self.type_()?)));
         }
         if self.eat("enum=") {
             return self.values();
@@ -228,18 +233,6 @@ impl<'a> Reader<'a> {
                 ..Wrong::new(at, what, if is_taken(word) { OWNERS } else { TYPES })
             }
         })
-    }
-
-    /// The type of the items of a list or the values of a map.
-    fn inner(&mut self) -> Result<Type, Wrong> {
-        let start = self.at;
-        match self.type_()? {
-            Type::Any => {
-                let what = "a list or a map of any values is `any` itself";
-                Err(Wrong::new(start..self.at, what, TYPES).fix("string"))
-            }
-            type_ => Ok(type_),
-        }
     }
 
     /// The values of an enum.

@@ -139,11 +139,18 @@ impl Type {
         }
     }
 
+    /// The type inside all its lists and maps.
+    pub fn innermost(&self) -> &Self {
+        match self {
+            Self::List(inner) | Self::Map(inner) => inner.innermost(),
+            other => other,
+        }
+    }
+
     /// The type of its own that it mentions.
     pub fn own(&self) -> Option<&str> {
-        match self {
+        match self.innermost() {
             Self::Own(name) => Some(name),
-            Self::List(inner) | Self::Map(inner) => inner.own(),
             _ => None,
         }
     }

@@ -39,6 +39,10 @@ pub(super) fn unfit(type_: &Type, word: &str) -> Option<&'static str> {
             Type::List(_) | Type::Map(_) => Some("is for simple values"),
             _ => None,
         },
+        // The API server refuses a CRD with such a rule.
+        "immutable" if *type_.innermost() == Type::Any => {
+            Some("is a CEL rule, which cannot compare values of the type any")
+        }
         _ => None,
     }
 }

@@ -67,6 +67,9 @@ pub struct PageSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-kubernetes-preserve-unknown-fields" = true))]
     pub extra: Option<Value>,
+    pub values: BTreeMap<String, Value>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<BTreeMap<String, Value>>,
     #[serde(default = "default_ratio")]
     #[schemars(range(min = 0, max = 1))]
     pub ratio: f64,
@@ -114,6 +117,8 @@ impl Default for PageSpec {
             memory: default_memory(),
             surge: default_surge(),
             extra: None,
+            values: BTreeMap::new(),
+            rules: Vec::new(),
             ratio: default_ratio(),
             large: None,
             policy: None,
