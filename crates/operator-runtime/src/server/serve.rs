@@ -60,8 +60,8 @@ pub(crate) struct Limits {
     unread: Duration,
     /// The timeout of a request, body and response; a webhook's limit is 30 s.
     request: Duration,
-    /// The time after a stop in which clients with a connection are told to close it. Otherwise their next request could
-    /// meet the server's close on the wire: the API server does not repeat a review, so the write would fail.
+    /// The time after a stop in which each response says `Connection: close`. If the server closed at once, a request could
+    /// already be on its way: the API server does not repeat a review, so a write would fail.
     parting: Duration,
     /// The time for requests to finish after that.
     grace: Duration,
@@ -205,8 +205,7 @@ impl Server {
         &self.name
     }
 
-    /// Serves until `stop`, and then until clients have been told to close their connections and the running requests have
-    /// ended, for up to 5 s.
+    /// Serves until `stop`. Then each response says `Connection: close` for a while, and running requests finish: 5 s in all.
     ///
     /// # Errors
     /// If the server failed; it never ends by itself.

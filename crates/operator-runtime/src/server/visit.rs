@@ -32,7 +32,7 @@ pub(super) struct Visit {
     pub(super) router: Router,
     /// Whether the client has a certificate of the server's client CA.
     pub(super) certified: bool,
-    /// Cancelled when the server stops: its clients are told to close their connections.
+    /// Cancelled when the server stops. From then on, each response says `Connection: close`.
     pub(super) parting: CancellationToken,
 }
 
