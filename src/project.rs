@@ -115,6 +115,14 @@ pub struct Settings {
     /// The cryptography of TLS.
     #[serde(default, skip_serializing_if = "is_default")]
     pub crypto: Crypto,
+    /// The longest description of Kubernetes' types in CRDs, in characters; `None` until a command sets it, which means the
+    /// runtime's default.
+    #[serde(
+        default,
+        rename = "crdDescriptionLength",
+        skip_serializing_if = "is_default"
+    )]
+    pub description_length: Option<u32>,
     /// Generated files that the user took over.
     #[serde(default, skip_serializing_if = "is_default")]
     pub owned: BTreeSet<RelPath>,

@@ -109,6 +109,7 @@ Examples:
   operator-forge edit --owner 'Example Inc.' --license mit
   operator-forge edit --certificates cert-manager
   operator-forge edit --kubernetes 1.34
+  operator-forge edit --crd-description-length 0
   operator-forge edit --plugins helm,grafana
   operator-forge edit --plugins=-helm
   operator-forge edit --runtime git=https://git.example.com/operator-runtime#v0.1.0
@@ -142,6 +143,9 @@ pub struct Edit {
     /// Cryptography of TLS
     #[arg(long, value_enum, value_name = "CRATE")]
     pub crypto: Option<Crypto>,
+    /// Longest description of Kubernetes' types in CRDs, in characters; 0 leaves them out; 80 unless it is set
+    #[arg(long, value_name = "LENGTH")]
+    pub crd_description_length: Option<u32>,
     /// Plugins to add: grafana, helm, olm, release; or to remove: --plugins=-helm
     #[arg(long, value_name = "NAME", value_delimiter = ',', action = ArgAction::Append)]
     pub plugins: Vec<String>,

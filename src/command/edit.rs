@@ -31,6 +31,7 @@ pub fn run(workspace: &Workspace, flags: &Global, edit: &cli::Edit) -> Result<Re
             .transpose()?,
         kubernetes: edit.kubernetes.as_deref().map(str::parse).transpose()?,
         crypto: edit.crypto,
+        description_length: edit.crd_description_length,
         plugins: PluginEdit::parse(&edit.plugins)?,
     };
     let mut remarks = edit.foreign.remarks();
@@ -62,7 +63,8 @@ fn steps(before: &Project, after: &Project) -> Vec<NextStep> {
     let (old, new) = (&before.settings, &after.settings);
     let is_other_scope = before.namespaced != after.namespaced;
     let is_other_kubernetes = before.kubernetes() != after.kubernetes();
-    if is_other_scope || is_other_kubernetes || old.certificates != new.certificates {
+    let is_other_crd = is_other_kubernetes || old.description_length != new.description_length;
+    if is_other_scope || is_other_crd || old.certificates != new.certificates {
         steps.push(next::manifests());
     }
     if after.resources().next().is_some()

@@ -1,6 +1,9 @@
 //! `create api --from-crd`: types that are generated from the CRDs in files.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use crd_types::Crd;
 use serde_json::Value;
@@ -261,13 +264,15 @@ pub fn of_crd(
 
 /// What the CRDs of the types will lack.
 pub fn losses<'a>(project: &Project, keys: impl Iterator<Item = &'a Key>) -> Vec<String> {
-    let mut losses = Vec::new();
+    let (mut losses, mut seen) = (Vec::new(), BTreeSet::new());
     for key in keys {
         if let Some(resource) = project.resource(key)
             && let Some(definition) = resource.definition()
         {
             let of_key = &definition.types(key, resource).losses;
-            losses.extend(of_key.iter().map(|loss| format!("{}: {loss}", key.kind)));
+            let of_key = of_key.iter().map(|loss| format!("{}: {loss}", key.kind));
+            // What is lost of the names is lost once.
+            losses.extend(of_key.filter(|loss| seen.insert(loss.clone())));
         }
     }
     losses

@@ -76,12 +76,12 @@ fn versions() {
     );
     check(
         "v1alpha",
-        "invalid value `v1alpha` for `--version`: no number from 1 to 4294967295 follows the stage",
+        "invalid value `v1alpha` for `--version`: no number up to 4294967295 follows the stage",
         "--version v1alpha1",
     );
     check(
-        "v01",
-        "invalid value `v01` for `--version`: no number from 1 to 4294967295 follows the `v`",
+        "v4294967296",
+        "invalid value `v4294967296` for `--version`: no number up to 4294967295 follows the `v`",
         "--version v1",
     );
     check(

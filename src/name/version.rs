@@ -14,18 +14,26 @@ enum Stage {
     Stable,
 }
 
+/// A number of a version, which some projects write with zeros before it: `v1alpha08`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Number {
+    value: u32,
+    zeros: u8,
+}
+
 /// An API version such as `v1alpha1`. Ordered by age: v1alpha1, v1beta1, v1, v2alpha1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Version {
-    major: u32,
+    major: Number,
     stage: Stage,
-    minor: u32,
+    minor: Number,
 }
 
 impl FromStr for Version {
     type Err = Invalid;
 
-    /// Stricter than the API server, which takes any DNS label: only these versions have an order there.
+    /// Stricter than the API server, which takes any DNS label: only these versions have an order there (Kubernetes
+    /// documentation, "Versions in CustomResourceDefinitions", "Version priority").
     fn from_str(text: &str) -> Result<Self, Invalid> {
         let invalid = |fault| Invalid::new("version", rule::VERSION, text, fault, nearest(text));
         parse(text).map_err(invalid)
@@ -33,7 +41,7 @@ impl FromStr for Version {
 }
 
 fn parse(text: &str) -> Result<Version, String> {
-    let no_number = |place| format!("no number from 1 to 4294967295 follows the {place}");
+    let no_number = |place| format!("no number up to 4294967295 follows the {place}");
     let Some(rest) = text.strip_prefix('v') else {
         let fault = match text.chars().next() {
             None => "it is empty",
@@ -46,7 +54,12 @@ fn parse(text: &str) -> Result<Version, String> {
     let (stage, rest) = match (rest.strip_prefix("alpha"), rest.strip_prefix("beta")) {
         (Some(rest), _) => (Stage::Alpha, rest),
         (_, Some(rest)) => (Stage::Beta, rest),
-        _ if rest.is_empty() => return Ok(Version::stable(major)),
+        _ if rest.is_empty() => {
+            return Ok(Version {
+                major,
+                ..Version::stable(0)
+            });
+        }
         _ => {
             return Err(format!(
                 "`{rest}` after the number is not `alpha` or `beta`"
@@ -66,10 +79,11 @@ fn parse(text: &str) -> Result<Version, String> {
 
 impl Version {
     fn stable(major: u32) -> Self {
+        let number = |value| Number { value, zeros: 0 };
         Self {
-            major,
+            major: number(major),
             stage: Stage::Stable,
-            minor: 0,
+            minor: number(0),
         }
     }
 
@@ -92,8 +106,20 @@ impl Version {
         let first = Self::stable(1);
         match self < first {
             true => first,
-            false => Self::stable(self.major.saturating_add(1)),
+            false => Self::stable(self.major.value.saturating_add(1)),
         }
+    }
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{:0>width$}{}",
+            "",
+            self.value,
+            width = usize::from(self.zeros)
+        )
     }
 }
 
@@ -114,16 +140,21 @@ impl fmt::Display for Version {
 
 text_serde!(Version, "version");
 
-/// A number without leading zeros from the front of a text, and the rest.
-fn number(text: &str) -> Option<(u32, &str)> {
+/// The longest version, which is a DNS label.
+const MOST: usize = 63;
+
+/// A number from the front of a text, and the rest.
+fn number(text: &str) -> Option<(Number, &str)> {
     let end = text
         .find(|c: char| !c.is_ascii_digit())
         .unwrap_or(text.len());
     let (digits, rest) = text.split_at(end);
-    if digits.starts_with('0') {
-        return None;
-    }
-    Some((digits.parse().ok()?, rest))
+    let value: u32 = digits.parse().ok()?;
+    // A last zero is a digit of the number.
+    let (before, _) = digits.split_at(digits.len() - 1);
+    let zeros = before.len() - before.trim_start_matches('0').len();
+    let zeros = u8::try_from(zeros).ok().filter(|_| digits.len() <= MOST)?;
+    Some((Number { value, zeros }, rest))
 }
 
 /// The version that was probably meant: `1.0` is v1, `beta` is v1beta1.
@@ -133,7 +164,7 @@ fn nearest(text: &str) -> String {
         let digits = text
             .trim_start_matches(|c: char| !c.is_ascii_digit())
             .trim_start_matches('0');
-        number(digits).map_or(1, |(number, _)| number)
+        number(digits).map_or(1, |(number, _)| number.value)
     };
     let split = |stage: &str| {
         text.split_once(stage)

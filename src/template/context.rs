@@ -159,6 +159,8 @@ pub fn context(project: &Project) -> Context {
             // The crate of the cryptography of TLS, and the crate that no dependency may bring beside it.
             "crypto": settings.crypto.word(),
             "other_crypto": settings.crypto.other().word(),
+            // The longest description of Kubernetes' types in CRDs, in characters, or null for the runtime's default.
+            "description_length": settings.description_length,
             // The URL of the runtime's git repository, as a TOML string.
             "runtime_repository": settings.runtime.repository(),
             // The oldest Kubernetes that the operator works with, and the feature of k8s-openapi with its types.

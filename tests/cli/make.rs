@@ -185,3 +185,45 @@ fn an_image_that_is_replaced_twice_is_named() {
     );
     assert!(!directory.path().join("dist/install.yaml").exists());
 }
+
+/// Random text, which `gzip` does not make smaller, so that the size is what is written.
+const LARGE: &str = "head -c 900000 /dev/urandom | base64";
+
+#[test]
+fn a_chart_that_is_too_large_for_a_release_is_an_error() {
+    let write = format!(
+        "case \"$*\" in *--chart*) cat >bin/objects; {LARGE} >dist/chart/templates/large.yaml;; esac"
+    );
+    let kubectl = ("kubectl", "echo '  image: controller:latest'");
+    let directory = project(
+        "webhooks",
+        &[
+            kubectl,
+            ("cargo", "case \"$*\" in *--chart*) cat >bin/objects;; esac"),
+        ],
+    );
+    let (succeeds, text) = make(directory.path(), &["chart"]);
+    assert!(succeeds, "{text}");
+    let directory = project("webhooks", &[kubectl, ("cargo", &write)]);
+    let (succeeds, text) = make(directory.path(), &["chart"]);
+    assert!(!succeeds);
+    assert!(text.contains("Helm takes no more than 1048576"), "{text}");
+    assert!(text.contains("--crd-description-length 0"), "{text}");
+}
+
+#[test]
+fn a_bundle_that_is_too_large_for_olm_is_an_error() {
+    let write = |command: &str| {
+        format!(
+            "case \"$*\" in *--bundle*) cat >bin/objects; mkdir -p bundle/manifests; {command} >bundle/manifests/large.yaml;; esac"
+        )
+    };
+    let kubectl = ("kubectl", "echo '  image: controller:latest'");
+    let directory = project("webhooks", &[kubectl, ("cargo", &write("echo small"))]);
+    let (succeeds, text) = make(directory.path(), &["bundle"]);
+    assert!(succeeds, "{text}");
+    let directory = project("webhooks", &[kubectl, ("cargo", &write(LARGE))]);
+    let (succeeds, text) = make(directory.path(), &["bundle"]);
+    assert!(!succeeds);
+    assert!(text.contains("OLM takes no more than 1048576"), "{text}");
+}

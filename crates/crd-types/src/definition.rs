@@ -1,5 +1,7 @@
 //! A CustomResourceDefinition, read and checked.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use crate::{
@@ -165,6 +167,16 @@ fn lose_names(spec: &Value, crd: &mut Crd) {
             why: "kube derives it from the kind".to_owned(),
         });
     }
+    if spec["names"]["shortNames"]
+        .as_array()
+        .is_some_and(|all| all.len() > crd.names.short.len())
+    {
+        crd.losses.push(Loss {
+            path: "spec.names".to_owned(),
+            keyword: "shortNames".to_owned(),
+            why: "a short name is there twice, which means the same as once".to_owned(),
+        });
+    }
     if spec["preserveUnknownFields"] == Value::Bool(true) {
         crd.losses.push(Loss {
             path: "spec".to_owned(),
@@ -182,7 +194,9 @@ fn names(names: &Value) -> Result<Names, Error> {
     let singular = names["singular"].as_str().filter(|it| !it.is_empty());
     let singular = singular.map_or_else(|| kind.to_lowercase(), str::to_owned);
     named("spec.names.singular", &singular, is_label)?;
-    let short = strings(&names["shortNames"]);
+    let mut seen = BTreeSet::new();
+    let mut short = strings(&names["shortNames"]);
+    short.retain(|name| seen.insert(name.clone()));
     let categories = strings(&names["categories"]);
     for name in short.iter().chain(&categories) {
         named("spec.names", name, is_label)?;

@@ -33,7 +33,7 @@ use crate::{
     webhook::Webhooks,
 };
 
-pub use crds::{CrdError, Crds};
+pub use crds::{CrdError, Crds, Refusal, refusals};
 use generated::{Generated, read};
 
 /// The file that exists only if there are webhooks.
@@ -169,6 +169,7 @@ fn files<C>(
     let checked = controllers.check(hubs);
     checked.map_err(|error| error.to_string())?;
     conditions::add_columns(&mut crds, controllers.conditions());
+    crds::check(&crds).map_err(|error| error.to_string())?;
     let mut all = controllers.rules();
     all.extend(&webhooks.rules());
     let mut files = render::files(scope, &crds, &all)?;

@@ -177,10 +177,15 @@ impl Project {
     }
 
     /// The API group of a CRD, as group and domain. An entry of the kind decides, then `--group`, then the project's domain, then
-    /// the first dot.
+    /// an entry of the group. Any other group is a foreign one, and stays whole: two groups may have the same first label, and are
+    /// two modules.
     fn group_of(&self, api_group: &str, import: &Import) -> (Group, Domain) {
-        let is = |key: &&Key| key.kind == import.kind && key.api_group(false) == api_group;
-        if let Some(key) = self.resources.keys().find(is) {
+        let mut of_group = self
+            .resources
+            .keys()
+            .filter(|key| key.api_group(false) == api_group);
+        let known = of_group.clone().find(|key| key.kind == import.kind);
+        if let Some(key) = known {
             return (key.group.clone(), key.domain.clone());
         }
         let own = api_group.strip_suffix(self.domain.as_str());
@@ -194,10 +199,11 @@ impl Project {
             Some((group.as_str(), rest.trim_start_matches('.')))
         });
         let valid = "a valid API group consists of valid parts";
-        let (group, domain) = match (wanted, own) {
-            (Some(wanted), _) => wanted,
-            (None, Some(group)) => (group, self.domain.as_str()),
-            (None, None) => api_group.split_once('.').unwrap_or((api_group, "")),
+        let (group, domain) = match (wanted, own, of_group.next()) {
+            (Some(wanted), ..) => wanted,
+            (None, Some(group), _) => (group, self.domain.as_str()),
+            (None, None, Some(key)) => (key.group.as_str(), key.domain.as_str()),
+            (None, None, None) => (api_group, ""),
         };
         (group.parse().expect(valid), domain.parse().expect(valid))
     }

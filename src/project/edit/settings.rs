@@ -52,6 +52,8 @@ pub struct EditSettings {
     pub kubernetes: Option<KubernetesVersion>,
     /// `--crypto`.
     pub crypto: Option<Crypto>,
+    /// `--crd-description-length`.
+    pub description_length: Option<u32>,
     /// `--plugins`.
     pub plugins: Vec<PluginEdit>,
 }
@@ -112,6 +114,7 @@ impl Project {
             .unwrap_or_else(|| self.settings.runtime.clone());
         settings.crypto = edit.crypto.unwrap_or(self.settings.crypto);
         settings.kubernetes = edit.kubernetes.or(self.settings.kubernetes);
+        settings.description_length = edit.description_length.or(self.settings.description_length);
         if let Some(license) = edit.license {
             (settings.license, settings.header) = (license, None);
         }

@@ -224,7 +224,7 @@ pub fn failure(refused: Refused) -> Failure {
         .advise(Script::edit([path])),
         Refused::NoEdit => Failure::usage("there is nothing to edit")
             .note("`edit` changes settings of the project, `edit api` those of one kind")
-            .note("the flags are `--namespaced`, `--owner`, `--license`, `--license-file`, `--certificates`, `--runtime`, `--kubernetes`, `--crypto` and `--plugins`")
+            .note("the flags are `--namespaced`, `--owner`, `--license`, `--license-file`, `--certificates`, `--runtime`, `--kubernetes`, `--crypto`, `--crd-description-length` and `--plugins`")
             .advise(Advice::Help),
         Refused::NothingCertified { api, wanted } => {
             let wanted = wanted.word();

@@ -4,25 +4,63 @@
 #[allow(dead_code, reason = "the tests of projects use the rest")]
 mod control_plane;
 
-use std::fs;
+use std::{fs, io::Write as _, process::Stdio, rc::Rc};
 
 use control_plane::ControlPlane;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::{Chart, succeed};
+use super::{Chart, OTHERS, PROJECTS, succeed};
 use crate::kustomize::edit;
 
 struct Release {
     chart: Chart,
-    cluster: ControlPlane,
+    cluster: Rc<ControlPlane>,
 }
 
 impl Release {
     fn new() -> Self {
+        let cluster = ControlPlane::start().unwrap();
+        Self::of("webhooks", &Rc::new(cluster))
+    }
+
+    fn of(project: &str, cluster: &Rc<ControlPlane>) -> Self {
         Self {
-            chart: Chart::new("webhooks", &[]),
-            cluster: ControlPlane::start().unwrap(),
+            chart: Chart::new(project, &[]),
+            cluster: cluster.clone(),
         }
+    }
+
+    fn kubectl(&self, arguments: &[&str], input: &str) -> String {
+        let mut kubectl = self.cluster.kubectl();
+        kubectl.args(arguments).stdin(Stdio::piped());
+        kubectl.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = kubectl.spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(input.as_bytes()).unwrap();
+        drop(stdin);
+        let output = child.wait_with_output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{arguments:?}: {errors}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// The bytes of each revision that Helm keeps.
+    fn sizes(&self) -> Vec<usize> {
+        let namespace = self.chart.namespace();
+        let arguments = [
+            "get",
+            "secrets",
+            "--selector",
+            "owner=helm",
+            "--output",
+            "json",
+        ];
+        let text = self.kubectl(&[&arguments[..], &["--namespace", &namespace]].concat(), "");
+        let secrets: Value = serde_json::from_str(&text).unwrap();
+        let secrets = secrets["items"].as_array().unwrap().iter();
+        // The API server encodes it once more.
+        let size = |secret: &Value| secret["data"]["release"].as_str().unwrap().len() / 4 * 3;
+        secrets.map(size).collect()
     }
 
     /// Runs a make target of the project.
@@ -63,6 +101,56 @@ impl Release {
 
     fn crd(&self) -> Value {
         self.get("crd/memcacheds.cache.example.com")
+    }
+}
+
+/// A CRD of cert-manager, whose objects a chart may have.
+fn of_cert_manager(kind: &str) -> String {
+    let lower = kind.to_lowercase();
+    let schema = json!({ "type": "object", "x-kubernetes-preserve-unknown-fields": true });
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": { "name": format!("{lower}s.cert-manager.io") },
+        "spec": {
+            "group": "cert-manager.io",
+            "names": { "kind": kind, "plural": format!("{lower}s") },
+            "scope": "Namespaced",
+            "versions": [{
+                "name": "v1", "served": true, "storage": true, "schema": { "openAPIV3Schema": schema },
+            }],
+        },
+    })
+    .to_string()
+}
+
+#[test]
+fn every_chart_installs_upgrades_and_rolls_back() {
+    const MOST: usize = 1 << 20;
+    let cluster = Rc::new(ControlPlane::start().unwrap());
+    for (project, name) in PROJECTS.into_iter().chain(OTHERS) {
+        let release = Release::of(project, &cluster);
+        for kind in ["Certificate", "Issuer"] {
+            release.kubectl(&["apply", "--filename", "-"], &of_cert_manager(kind));
+        }
+        release.make("helm-deploy", "");
+        release.make("helm-deploy", "--set replicas=3");
+        let replicas = || {
+            let manager = release.get(&format!("deployment/{name}-controller-manager"));
+            manager["spec"]["replicas"].clone()
+        };
+        assert_eq!(replicas(), 3, "{project}");
+        release.make("helm-rollback", "");
+        assert_ne!(replicas(), 3, "{project}");
+        let sizes = release.sizes();
+        assert_eq!(sizes.len(), 3, "{project}");
+        assert!(
+            sizes.iter().all(|size| *size < MOST),
+            "{project}: {sizes:?}"
+        );
+        release.make("helm-uninstall", "");
+        // Two projects may have a CRD of the same name.
+        release.kubectl(&["delete", "crds", "--all"], "");
     }
 }
 

@@ -375,6 +375,8 @@ fn edit() -> impl Strategy<Value = Vec<String>> {
         "edit --plugins olm,release",
         "edit --kubernetes 1.33",
         "edit --kubernetes 1.37",
+        "edit --crd-description-length 0",
+        "edit --crd-description-length 200",
         "edit --crypto ring",
         "edit --crypto aws-lc-rs",
         "edit --runtime registry",

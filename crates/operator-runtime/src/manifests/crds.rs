@@ -1,8 +1,10 @@
 //! The CRDs of a project, with all versions of a kind in one CRD.
 
 mod embedded;
+mod owners;
 mod structural;
 mod unions;
+mod validation;
 
 use std::{collections::BTreeMap, fmt};
 
@@ -11,7 +13,7 @@ use k8s_openapi::{
     apiextensions_apiserver::pkg::apis::apiextensions::v1::{
         CustomResourceDefinition, JSONSchemaProps,
     },
-    schemars::{JsonSchema, generate::SchemaSettings},
+    schemars::{JsonSchema, Schema, generate::SchemaSettings},
 };
 use kube::{
     CustomResourceExt,
@@ -20,6 +22,8 @@ use kube::{
 };
 
 use serde_json::Value;
+
+pub use validation::{Refusal, refusals};
 
 use super::nullable;
 use crate::controller::Hubs;
@@ -35,7 +39,12 @@ pub struct Crds {
     kinds: BTreeMap<String, Kind>,
     types: Option<Types>,
     error: Option<CrdError>,
+    description_length: Option<usize>,
 }
+
+/// The longest description of a type of Kubernetes, in characters, unless [`Crds::description_length`] says otherwise: with it,
+/// a chart with the CRDs of several kinds that embed a `PodTemplateSpec` fits into a release of Helm.
+const DESCRIPTION_LENGTH: usize = 80;
 
 /// Why there are no CRDs.
 #[derive(Debug)]
@@ -54,6 +63,13 @@ pub enum CrdError {
     },
     /// The versions of a kind cannot be in one CRD.
     Versions(MergeError),
+    /// The API server would refuse the CRD of a kind.
+    Refused {
+        /// The kind.
+        kind: String,
+        /// Why; not empty.
+        refusals: Vec<Refusal>,
+    },
 }
 
 impl fmt::Display for CrdError {
@@ -70,6 +86,10 @@ impl fmt::Display for CrdError {
                  help: with `#[schemars(with = \"serde_json::Value\")]` at the field, the API server stores it as it is"
             ),
             Self::Versions(error) => error.fmt(f),
+            Self::Refused { kind, refusals } => {
+                write!(f, "the API server would refuse the CRD of {kind}")?;
+                refusals.iter().try_for_each(|one| write!(f, "\n{one}"))
+            }
         }
     }
 }
@@ -80,59 +100,69 @@ impl std::error::Error for CrdError {}
 struct Kind {
     versions: Vec<CustomResourceDefinition>,
     stored: String,
+    /// The schemas of the versions with the names of Rust types, unless these were generated from a CRD.
+    outlines: BTreeMap<String, fn() -> Schema>,
 }
 
 impl Crds {
+    /// Cuts the descriptions of Kubernetes' own types, such as that of a `PodTemplateSpec` and its fields, to `length`
+    /// characters; by default, to 80. With 0, there are none. The descriptions of your types and fields stay whole, and
+    /// so do those of an imported CRD.
+    #[must_use]
+    pub fn description_length(mut self, length: usize) -> Self {
+        self.description_length = Some(length);
+        self
+    }
+
     /// Adds the storage version of a kind.
     pub fn add_storage<K: CustomResourceExt + JsonSchema>(&mut self) {
         if let Some(crd) = self.structural::<K>() {
-            self.add(crd).store();
+            self.add(crd).outline::<K>().store();
         }
     }
 
     /// Adds another served version of a kind.
     pub fn add_served<K: CustomResourceExt + JsonSchema>(&mut self) {
         if let Some(crd) = self.structural::<K>() {
-            self.add(crd);
+            self.add(crd).outline::<K>();
         }
     }
 
     /// Adds the storage version of a kind whose type was generated from a CRD: the schema is that of this CRD,
     /// even where it drops what the type holds.
     pub fn import_storage<K: CustomResourceExt + JsonSchema>(&mut self) {
-        let crd = self.crd::<K>();
+        let crd = self.crd::<K>(None);
         self.add(crd).store();
     }
 
     /// Adds another served version of a kind whose type was generated from a CRD.
     pub fn import_served<K: CustomResourceExt + JsonSchema>(&mut self) {
-        let crd = self.crd::<K>();
+        let crd = self.crd::<K>(None);
         self.add(crd);
     }
 
     /// One CRD per kind, sorted by name.
     ///
     /// # Errors
-    /// If a CRD cannot describe a type, if a kind has no storage version, or if its versions differ in a shared
-    /// property, such as the scope.
+    /// If a CRD cannot describe a type, if a kind has no storage version, if its versions differ in a shared
+    /// property, such as the scope, or if the API server would refuse the CRD, as far as [`refusals`] can tell. A CRD of imported
+    /// types is judged by `make manifests`.
     pub fn merge(self) -> Result<Vec<CustomResourceDefinition>, CrdError> {
         if let Some(error) = self.error {
             return Err(error);
         }
-        let merge = |kind: Kind| {
-            let merged = merge_crds(kind.versions, &kind.stored);
-            let mut crd = merged.map_err(CrdError::Versions)?;
-            crd.spec.versions.sort_by(|a, b| a.name.cmp(&b.name));
-            Ok(crd)
-        };
-        self.kinds.into_values().map(merge).collect()
+        self.kinds.into_values().map(Kind::merge).collect()
     }
 
-    fn crd<K: CustomResourceExt + JsonSchema>(&mut self) -> CustomResourceDefinition {
+    fn crd<K: CustomResourceExt + JsonSchema>(
+        &mut self,
+        length: Option<usize>,
+    ) -> CustomResourceDefinition {
         let types = self.types.get_or_insert_with(Types::load);
         let mut crd = K::crd();
         nullable::leave_where_written::<K>(&mut crd);
-        schemas(&mut crd).for_each(|schema| change(schema, |schema| types.complete::<K>(schema)));
+        schemas(&mut crd)
+            .for_each(|schema| change(schema, |schema| types.complete::<K>(schema, length)));
         crd
     }
 
@@ -152,7 +182,8 @@ impl Crds {
             });
             return None;
         }
-        let mut crd = self.crd::<K>();
+        let length = self.description_length.unwrap_or(DESCRIPTION_LENGTH);
+        let mut crd = self.crd::<K>(Some(length));
         schemas(&mut crd).for_each(|schema| change(schema, structural::make));
         Some(crd)
     }
@@ -166,12 +197,54 @@ impl Crds {
 }
 
 impl Kind {
+    /// Remembers the Rust type of the version that was added last.
+    fn outline<K: JsonSchema>(&mut self) -> &mut Self {
+        let versions = self.versions.iter().flat_map(|crd| &crd.spec.versions);
+        if let Some(version) = versions.last() {
+            let name = version.name.clone();
+            self.outlines.insert(name, owners::outline::<K>);
+        }
+        self
+    }
+
     /// Makes the version that was added last the storage version.
     fn store(&mut self) {
         let versions = self.versions.iter().flat_map(|crd| &crd.spec.versions);
         if let Some(version) = versions.last() {
             self.stored.clone_from(&version.name);
         }
+    }
+
+    /// One CRD with all versions.
+    fn merge(self) -> Result<CustomResourceDefinition, CrdError> {
+        let merged = merge_crds(self.versions, &self.stored);
+        let mut crd = merged.map_err(CrdError::Versions)?;
+        crd.spec.versions.sort_by(|a, b| a.name.cmp(&b.name));
+        if self.outlines.is_empty() {
+            return Ok(crd);
+        }
+        let mut refusals = refusals(&crd);
+        for refusal in &mut refusals {
+            let outline = self.outlines.get(&refusal.version);
+            refusal.owner = outline.and_then(|outline| owners::owner(&outline(), &refusal.path));
+        }
+        accepted(&crd, refusals)?;
+        Ok(crd)
+    }
+}
+
+/// Fails if the API server would refuse one of the CRDs, also one of an imported type, which [`Crds::merge`] takes as it is.
+pub(super) fn check(crds: &[CustomResourceDefinition]) -> Result<(), CrdError> {
+    crds.iter().try_for_each(|crd| accepted(crd, refusals(crd)))
+}
+
+fn accepted(crd: &CustomResourceDefinition, refusals: Vec<Refusal>) -> Result<(), CrdError> {
+    match refusals.is_empty() {
+        true => Ok(()),
+        false => Err(CrdError::Refused {
+            kind: crd.spec.names.kind.clone(),
+            refusals,
+        }),
     }
 }
 

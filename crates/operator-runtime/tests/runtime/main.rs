@@ -25,6 +25,7 @@ mod package;
 mod permissions;
 mod process;
 mod reconcile;
+mod refusals;
 mod round_trip;
 mod start;
 mod stores;

@@ -48,14 +48,15 @@ impl Types {
     }
 
     /// Completes `schema`, which kube generated for `K`, with controller-gen's schemas of Kubernetes'
-    /// types.
-    pub(super) fn complete<K: JsonSchema>(&self, schema: &mut Value) {
+    /// types, and cuts the descriptions of these types to `length` characters.
+    pub(super) fn complete<K: JsonSchema>(&self, schema: &mut Value, length: Option<usize>) {
         let outline = SchemaSettings::draft2020_12()
             .into_generator()
             .into_root_schema_for::<K>();
         Outline {
             types: self,
             root: &outline,
+            length,
         }
         .complete(outline.as_value(), schema);
     }
@@ -72,6 +73,8 @@ fn holds(run: &str) -> bool {
 struct Outline<'a> {
     types: &'a Types,
     root: &'a Schema,
+    /// The longest description of a Kubernetes type.
+    length: Option<usize>,
 }
 
 impl Outline<'_> {
@@ -84,6 +87,9 @@ impl Outline<'_> {
             let name = reference.rsplit('/').next().unwrap_or_default();
             if let Some(go) = self.types.0.get(name) {
                 lay_over(go, definition, node);
+            }
+            if let Some(length) = self.length.filter(|_| name.starts_with("io.k8s.")) {
+                shorten_type(definition, node, length);
             }
         }
         for (name, property) in entries(outline.get("properties")) {
@@ -182,6 +188,43 @@ fn lay_over(go: &Object, definition: &Value, node: &mut Value) {
     }
 }
 
+/// Cuts the descriptions of a Kubernetes type and of its fields. That of the user's own field stays.
+fn shorten_type(definition: &Value, node: &mut Value, length: usize) {
+    if node.get("description") == definition.get("description") {
+        shorten(node, length);
+    }
+    let fields = node.get_mut("properties").and_then(Value::as_object_mut);
+    fields
+        .into_iter()
+        .flatten()
+        .for_each(|(_, field)| shorten(field, length));
+}
+
+fn shorten(schema: &mut Value, length: usize) {
+    let Some(schema) = schema.as_object_mut() else {
+        return;
+    };
+    if let Some(Value::String(text)) = schema.get_mut("description") {
+        *text = shortened(text, length);
+        if text.is_empty() {
+            schema.remove("description");
+        }
+    }
+}
+
+/// The first sentences of a text that are no longer than `length` characters, or else its first words.
+fn shortened(text: &str, length: usize) -> String {
+    let Some((end, _)) = text.char_indices().nth(length) else {
+        return text.to_owned();
+    };
+    let start = &text[..end];
+    if let Some(end) = start.rfind(". ") {
+        return start[..=end].to_owned();
+    }
+    let words = start.rsplit_once(char::is_whitespace);
+    words.map_or_else(String::new, |(words, _)| format!("{}…", words.trim_end()))
+}
+
 /// Sets each keyword of `go`, also in the schemas of list items and map values.
 fn merge(go: &Value, node: &mut Value) {
     let Some(node) = node.as_object_mut() else {
@@ -201,4 +244,20 @@ fn merge(go: &Value, node: &mut Value) {
 
 fn entries(value: Option<&Value>) -> impl Iterator<Item = (&String, &Value)> {
     value.and_then(Value::as_object).into_iter().flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_description_is_cut_after_a_sentence_or_a_word() {
+        let check = |text, length, expected| assert_eq!(shortened(text, length), expected);
+        check("Short.", 6, "Short.");
+        check("One. Two. Three.", 12, "One. Two.");
+        check("One word after another", 12, "One word…");
+        check("Größe und Länge", 8, "Größe…");
+        check("Unbreakable", 4, "");
+        check("One. Two.", 0, "");
+    }
 }
