@@ -41,6 +41,7 @@ test-all: ## Run every test, long run and linter, as the nightly workflow does (
 	$(MAKE) test
 	unset PROPTEST_RNG_SEED && $(MAKE) histories && $(MAKE) fuzz
 	$(MAKE) upgrades
+	$(MAKE) charts
 	$(MAKE) pages
 	$(MAKE) book
 	$(MAKE) random-types
@@ -88,6 +89,11 @@ fuzz: ## Fuzz every reader and merge (CASES=1000000; PROPTEST_RNG_SEED=1 repeats
 upgrades: ## Update, compile and test every recorded project of older template sets
 	assets=$(ASSETS) && export KUBEBUILDER_ASSETS="$$assets" UPGRADES=all && \
 	$(CARGO) test --test projects upgrades::updated_projects -- --nocapture
+
+.PHONY: charts
+charts: ## Install, upgrade and roll back the chart of every recorded project
+	assets=$(ASSETS) && export KUBEBUILDER_ASSETS="$$assets" CHARTS=all && \
+	$(CARGO) test --test cli chart::cluster::every_chart -- --nocapture
 
 .PHONY: pages
 pages: ## Build the operators of the tutorials from the pages' own text (ONE=cronjob: of one page)
