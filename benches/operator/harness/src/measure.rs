@@ -142,7 +142,11 @@ pub async fn create(api: &Api<Server>, objects: usize) -> Result<()> {
 
 /// Creates Deployments without the label of the operator's.
 async fn create_others(api: &Api<Deployment>, number: usize) -> Result<()> {
-    let server = Server::new("other", ServerSpec::default());
+    let spec = ServerSpec {
+        size: 1,
+        container_port: 8080,
+    };
+    let server = Server::new("other", spec);
     let mut other = deployment::wanted(&server);
     other.metadata.labels = None;
     stream::iter(0..number)
