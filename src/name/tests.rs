@@ -97,6 +97,16 @@ fn versions() {
 }
 
 #[test]
+fn a_version_keeps_its_zeros() {
+    for text in ["v0", "v00", "v01", "v10", "v1alpha08", "v00beta00", "v1"] {
+        let version: Version = text.parse().unwrap();
+        assert_eq!(version.to_string(), text);
+    }
+    let order = |a: &str, b: &str| a.parse::<Version>().unwrap() < b.parse().unwrap();
+    assert!(order("v0", "v1") && order("v1alpha08", "v1alpha9") && order("v1", "v01"));
+}
+
+#[test]
 fn groups_and_domains() {
     check::<Group>(
         "Cache",

@@ -32,7 +32,7 @@ const PROJECTS: [(&str, &str); 5] = [
     ("many", "project-many"),
 ];
 
-/// The other recorded projects. Their charts are installed, and no more: what is true of the first is true of them.
+/// The other recorded projects, whose charts are installed by `make charts`, and not compared: two have a name that other objects have.
 const OTHERS: [(&str, &str); 5] = [
     ("fields", "cronjob"),
     ("imported", "imported-operator"),

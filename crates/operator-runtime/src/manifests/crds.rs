@@ -42,8 +42,8 @@ pub struct Crds {
     description_length: Option<usize>,
 }
 
-/// The longest description of a type of Kubernetes, in characters, unless [`Crds::description_length`] says otherwise: with it,
-/// a chart with the CRDs of several kinds that embed a `PodTemplateSpec` fits into a release of Helm.
+/// The longest description of a type of Kubernetes, in characters, unless [`Crds::description_length`] says otherwise: because they
+/// are most of the bytes of a CRD that embeds a `PodTemplateSpec`.
 const DESCRIPTION_LENGTH: usize = 80;
 
 /// Why there are no CRDs.
@@ -199,20 +199,22 @@ impl Crds {
 impl Kind {
     /// Remembers the Rust type of the version that was added last.
     fn outline<K: JsonSchema>(&mut self) -> &mut Self {
-        let versions = self.versions.iter().flat_map(|crd| &crd.spec.versions);
-        if let Some(version) = versions.last() {
-            let name = version.name.clone();
-            self.outlines.insert(name, owners::outline::<K>);
-        }
+        let name = self.last();
+        self.outlines.insert(name, owners::outline::<K>);
         self
     }
 
     /// Makes the version that was added last the storage version.
     fn store(&mut self) {
+        self.stored = self.last();
+    }
+
+    /// The name of the version that was added last.
+    fn last(&self) -> String {
         let versions = self.versions.iter().flat_map(|crd| &crd.spec.versions);
-        if let Some(version) = versions.last() {
-            self.stored.clone_from(&version.name);
-        }
+        versions
+            .last()
+            .map_or_else(String::new, |version| version.name.clone())
     }
 
     /// One CRD with all versions.

@@ -149,6 +149,17 @@ fn fields() -> Vec<Value> {
         "[\\d-z]",
         "[a&&b]",
         "\\/",
+        r"^[^\<\>]+$",
+        r"^[^[\]]+$",
+        "[a-z[.]",
+        r"^[^\0]+$",
+        r"\012",
+        r"\b{foo}",
+        "({1a})",
+        r"[\u4e00-\u9fa5]",
+        "a{3, 2}",
+        r"[^\/]",
+        r"[\.\-]",
         "é",
         "(?-i)a",
     ];
@@ -221,6 +232,19 @@ fn fields() -> Vec<Value> {
         json!({ "type": "object", "allOf": [{ "x-kubernetes-validations": [{ "rule": "true" }] }] }),
         json!({ "type": "string", "allOf": [{ "items": { "pattern": "a" } }] }),
         json!({ "type": "integer", "minimum": 1, "default": 0 }),
+        json!({ "type": "number", "minimum": 0.5, "default": 0 }),
+        json!({ "type": "number", "minimum": 0.5, "default": 0.25 }),
+        json!({ "type": "number", "multipleOf": 0.1, "default": 0.3 }),
+        json!({ "type": "number", "multipleOf": 0.1, "default": 0.35 }),
+        json!({ "type": "number", "multipleOf": 1.5, "default": 2 }),
+        json!({ "type": "string", "pattern": r"^\W$", "default": "é" }),
+        json!({ "type": "string", "pattern": r"^\<.+$", "default": "<a>" }),
+        json!({ "type": "string", "pattern": r"^\w+$", "default": "a b" }),
+        json!({ "type": "object", "properties": { "a": { "x-kubernetes-int-or-string": true, "anyOf": [{ "type": "integer" }, { "type": "string" }] } }, "default": { "a": null } }),
+        json!({ "type": "object", "properties": { "a": { "type": "string", "nullable": true } }, "default": { "a": null } }),
+        json!({ "type": "object", "properties": { "a": { "type": "string" } }, "default": { "a": null } }),
+        json!({ "type": "object", "properties": { "a": { "type": "string", "nullable": true, "enum": ["x"] } }, "default": { "a": null } }),
+        json!({ "x-kubernetes-int-or-string": true, "anyOf": [{ "type": "integer" }, { "type": "string" }], "allOf": [{ "anyOf": [{ "type": "integer" }, { "type": "string" }] }] }),
         json!({ "type": "integer", "minimum": 1, "exclusiveMinimum": true, "default": 1 }),
         json!({ "type": "integer", "maximum": 1, "exclusiveMaximum": true, "default": 1 }),
         json!({ "type": "integer", "multipleOf": 3, "default": 4 }),
@@ -263,6 +287,8 @@ fn fields() -> Vec<Value> {
         rule(json!({ "rule": "true", "optionalOldSelf": true })),
         rule(json!({ "rule": "oldSelf.hasValue() || true", "optionalOldSelf": true })),
         rule(json!({ "rule": "has(oldSelf.a) || true" })),
+        rule(json!({ "rule": "// can't be unset\noldSelf.hasValue() || true", "message": "a", "optionalOldSelf": true })),
+        json!({ "type": "array", "maxItems": 2, "items": rule(json!({ "rule": "true // unlike oldSelf" })) }),
         json!({ "type": "array", "maxItems": 2, "items": rule(json!({ "rule": "has(oldSelf.a) || true" })) }),
         json!({ "type": "array", "maxItems": 2, "items": rule(json!({ "rule": "'oldSelf' != ''" })) }),
     ]);
@@ -299,6 +325,8 @@ fn definitions() -> Vec<Value> {
         at("/spec/preserveUnknownFields", json!(false)),
         at("/spec/names/kind", json!("widget")),
         at("/spec/names/kind", json!("Wid_get")),
+        at("/spec/names/kind", json!("K".repeat(59))),
+        at("/spec/names/kind", json!("K".repeat(60))),
         at("/spec/names/listKind", json!("Widget")),
         at("/spec/names/listKind", json!("Widget List")),
         at("/spec/names/singular", json!("-a")),
@@ -341,6 +369,10 @@ fn definitions() -> Vec<Value> {
         selectable(&many),
         selectable(&many[..8]),
         field("metadata", json!({ "type": "object" })),
+        field(
+            "metadata",
+            json!({ "type": "object", "nullable": false, "description": "" }),
+        ),
         field("metadata", json!({ "type": "object", "description": "a" })),
         field(
             "metadata",
@@ -386,6 +418,30 @@ fn definitions() -> Vec<Value> {
         crd
     };
     let mut crds: Vec<_> = changes.into_iter().map(change).collect();
+    // Equal or different schemas, and equal, different or absent selectable fields, of two versions.
+    for same_schema in [true, false] {
+        for [first, second] in [["f0", "f0"], ["f0", "f1"], ["", ""], ["f0", ""]] {
+            let mut crd = valid.clone();
+            let mut version = crd["spec"]["versions"][0].clone();
+            version["name"] = json!("v2");
+            version["storage"] = json!(false);
+            if !same_schema {
+                version["schema"]["openAPIV3Schema"]["description"] = json!("newer");
+            }
+            crd["spec"]["versions"]
+                .as_array_mut()
+                .unwrap()
+                .push(version);
+            for (index, name) in [first, second].into_iter().enumerate() {
+                if !name.is_empty() {
+                    let path = format!(".spec.{name}");
+                    crd["spec"]["versions"][index]["selectableFields"] =
+                        json!([{ "jsonPath": path }]);
+                }
+            }
+            crds.push(crd);
+        }
+    }
     for (group, approval) in [
         ("local", None),
         ("a_b.example.com", None),

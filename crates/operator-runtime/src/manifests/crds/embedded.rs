@@ -11,8 +11,10 @@
 
 use std::collections::BTreeMap;
 
-use k8s_openapi::schemars::{JsonSchema, Schema, generate::SchemaSettings};
+use k8s_openapi::schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value};
+
+use super::owners::outline;
 
 /// Schemas by definition name, and then by the first and last Kubernetes version that they apply to.
 const TYPES: &str = include_str!("types.json");
@@ -50,9 +52,7 @@ impl Types {
     /// Completes `schema`, which kube generated for `K`, with controller-gen's schemas of Kubernetes'
     /// types, and cuts the descriptions of these types to `length` characters.
     pub(super) fn complete<K: JsonSchema>(&self, schema: &mut Value, length: Option<usize>) {
-        let outline = SchemaSettings::draft2020_12()
-            .into_generator()
-            .into_root_schema_for::<K>();
+        let outline = outline::<K>();
         Outline {
             types: self,
             root: &outline,

@@ -1,4 +1,4 @@
-//! Judges a CRD as the API server does when somebody creates it.
+//! Looks in a CRD for what the API server refuses when somebody creates it.
 //!
 //! The rules are those of `apiextensions.k8s.io/v1` (Kubernetes documentation, "Extend the Kubernetes API with
 //! CustomResourceDefinitions"; the details are those of Kubernetes 1.37). A test asks a real API server about thousands of

@@ -3,47 +3,36 @@
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     JSONSchemaProps, JSONSchemaPropsOrArray, JSONSchemaPropsOrBool,
 };
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{
     Refusals, keywords,
     node::{self, Around, is_true},
-    patterns,
 };
 
 const ENUMS: &str = "`#[schemars(with = \"serde_json::Value\")]` at the field, or an enum whose variants differ in their keys";
 
 /// Judges the branches of a schema.
 pub(super) fn check(schema: &JSONSchemaProps, around: Around, refusals: &mut Refusals) {
-    // Both ways to write that a value is an integer or a string.
     let first = schema.all_of.as_ref().and_then(|all| all.first());
-    let either = if is_int_or_string(schema) {
-        Either::Here
-    } else if first.is_some_and(is_int_or_string) {
-        Either::InFirst
-    } else {
-        Either::No
+    let either = Either {
+        here: is_int_or_string(schema),
+        in_first: first.is_some_and(is_int_or_string),
     };
     branches(schema, Some(schema), either, around, refusals);
 }
 
-/// Where a schema says that a value is an integer or a string.
-#[derive(Clone, Copy, PartialEq)]
-enum Either {
-    Here,
-    InFirst,
-    No,
+/// Where a schema says that a value is an integer or a string, in one of the two ways that the API server takes: in `anyOf`, or in
+/// that of the first branch of `allOf`.
+#[derive(Clone, Copy, Default)]
+struct Either {
+    here: bool,
+    in_first: bool,
 }
 
 /// Whether the branches are of type `integer` and `string`, and say nothing else.
 fn is_int_or_string(schema: &JSONSchemaProps) -> bool {
-    let is_only = |branch: &JSONSchemaProps, type_: &str| {
-        let Ok(Value::Object(keywords)) = serde_json::to_value(branch) else {
-            return false;
-        };
-        let mut set = keywords.iter().filter(|(_, value)| **value != false);
-        set.next() == Some((&"type".to_owned(), &json!(type_))) && set.next().is_none()
-    };
+    let is_only = |branch, type_| node::set(branch) == [("type".to_owned(), json!(type_))];
     let branches = schema.any_of.as_deref().unwrap_or_default();
     matches!(branches, [integer, string] if is_only(integer, "integer") && is_only(string, "string"))
 }
@@ -56,19 +45,17 @@ fn branches(
     around: Around,
     refusals: &mut Refusals,
 ) {
-    let all = schema.all_of.iter().flatten().enumerate();
-    for (index, branch) in all {
-        let either = match either {
-            Either::InFirst if index == 0 => Either::Here,
-            _ => Either::No,
+    for (index, branch) in schema.all_of.iter().flatten().enumerate() {
+        let either = Either {
+            here: either.in_first && index == 0,
+            in_first: false,
         };
         check_branch(branch, whole, either, around, refusals);
     }
-    let any = schema.any_of.iter().flatten();
-    let any = any.filter(|_| either != Either::Here);
+    let any = schema.any_of.iter().flatten().filter(|_| !either.here);
     let others = any.chain(schema.one_of.iter().flatten());
     for branch in others.chain(schema.not.as_deref()) {
-        check_branch(branch, whole, Either::No, around, refusals);
+        check_branch(branch, whole, Either::default(), around, refusals);
     }
 }
 
@@ -89,22 +76,17 @@ fn check_branch(
         return;
     }
     forbidden(branch, refusals);
-    if let Some(pattern) = branch.pattern.as_deref()
-        && let Err(why) = patterns::check(pattern)
-    {
-        refusals.add(ENUMS, format!("the pattern `{pattern}` {why}"));
-    }
     branches(branch, whole, either, around, refusals);
     for (name, field) in branch.properties.iter().flatten() {
         let whole = whole.and_then(|whole| whole.properties.as_ref()?.get(name));
         refusals.field(name, |refusals| {
-            check_branch(field, whole, Either::No, around, refusals);
+            check_branch(field, whole, Either::default(), around, refusals);
         });
     }
     if let Some(JSONSchemaPropsOrArray::Schema(items)) = &branch.items {
         let whole = whole.and_then(node::items);
         refusals.below("[]", |refusals| {
-            check_branch(items, whole, Either::No, around, refusals);
+            check_branch(items, whole, Either::default(), around, refusals);
         });
     }
 }

@@ -87,6 +87,20 @@ pub(super) fn check(crd: &CustomResourceDefinition, refusals: &mut Refusals) {
         .versions
         .windows(2)
         .all(|two| two[0].schema == two[1].schema);
+    let shares_fields = spec
+        .versions
+        .windows(2)
+        .all(|two| two[0].selectable_fields == two[1].selectable_fields);
+    let has_fields = |version: &CustomResourceDefinitionVersion| {
+        let fields = version.selectable_fields.as_ref();
+        fields.is_some_and(|fields| !fields.is_empty())
+    };
+    if shares_schema != shares_fields && spec.versions.iter().any(has_fields) {
+        refusals.add(
+            SELECTABLE,
+            "of its schemas and its selectable fields, only one are the same in all versions: the API server wants both or neither",
+        );
+    }
     let any_status = spec.versions.iter().any(has_status);
     for version in &spec.versions {
         refusals.version.clone_from(&version.name);
@@ -116,13 +130,13 @@ fn is_approved(crd: &CustomResourceDefinition) -> bool {
 }
 
 fn names(names: &CustomResourceDefinitionNames, refusals: &mut Refusals) {
-    let list = names.list_kind.clone().unwrap_or_default();
+    let list = names.list_kind.clone().filter(|list| !list.is_empty());
+    let list = list.unwrap_or_else(|| format!("{}List", names.kind));
     let lower = [&names.kind, &list].map(|name| name.to_lowercase());
     let singular = names.singular.as_ref().filter(|name| !name.is_empty());
-    let labels = [&names.plural, &lower[0]]
+    let labels = [&names.plural, &lower[0], &lower[1]]
         .into_iter()
         .chain(singular)
-        .chain(Some(&lower[1]).filter(|name| !name.is_empty()))
         .chain(names.short_names.iter().flatten())
         .chain(names.categories.iter().flatten());
     for name in labels.filter(|name| !is_label(name)) {
@@ -285,24 +299,18 @@ fn selectable<'a>(
 
 /// Whether it is a label of RFC 1035, as Kubernetes names have to be.
 fn is_label(name: &str) -> bool {
-    name.starts_with(|first: char| first.is_ascii_lowercase()) && is_part(name)
+    let starts = name.starts_with(|first: char| first.is_ascii_lowercase());
+    starts && name.len() <= 63 && is_part(name)
 }
 
 /// Whether it is a subdomain of RFC 1123.
 fn is_subdomain(name: &str) -> bool {
-    let fits = |part: &str| part.chars().all(is_plain) && is_bounded(part);
-    name.len() <= 253 && name.split('.').all(fits)
+    name.len() <= 253 && name.split('.').all(is_part)
 }
 
+/// Whether it is lower-case letters, digits and `-`, which neither starts nor ends with `-`.
 fn is_part(name: &str) -> bool {
-    name.len() <= 63 && name.chars().all(is_plain) && is_bounded(name)
-}
-
-fn is_plain(c: char) -> bool {
-    c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'
-}
-
-/// Whether it neither is empty nor starts or ends with `-`.
-fn is_bounded(name: &str) -> bool {
-    !name.is_empty() && !name.starts_with('-') && !name.ends_with('-')
+    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    let is_bounded = !name.is_empty() && !name.starts_with('-') && !name.ends_with('-');
+    is_bounded && name.chars().all(is_plain)
 }

@@ -9,12 +9,14 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
 use super::{
     Refusals,
     node::{ANYTHING, Around, META, TYPED, is_true, items, type_of},
+    patterns,
 };
 
 const LISTS: &str = "`#[x_kube(merge_strategy = ListMerge::Map(vec![\"name\".into()]))]` for a list whose items have a required \
      field `name`, `ListMerge::Set` for one of different scalars";
 const MAPS: &str =
     "`#[x_kube(merge_strategy = MapMerge::Granular)]` or `Atomic`, at a struct or a map";
+const PATTERN: &str = "`#[schemars(regex(pattern = r\"^[a-z]+$\"))]`, in the syntax of RE2";
 const DEFAULT: &str = "without `#[serde(default)]` here";
 
 const TYPES: [&str; 6] = ["array", "boolean", "integer", "number", "object", "string"];
@@ -70,6 +72,11 @@ pub(super) fn check(schema: &JSONSchemaProps, around: Around, refusals: &mut Ref
             ANYTHING,
             "`x-kubernetes-preserve-unknown-fields` is false, and not absent",
         );
+    }
+    if let Some(pattern) = schema.pattern.as_deref()
+        && let Err(why) = patterns::check(pattern)
+    {
+        refusals.add(PATTERN, format!("the pattern `{pattern}` {why}"));
     }
     map_type(schema, refusals);
     list_type(schema, refusals);

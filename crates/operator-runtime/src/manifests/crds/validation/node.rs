@@ -3,6 +3,7 @@
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     JSONSchemaProps, JSONSchemaPropsOrArray,
 };
+use serde_json::Value;
 
 /// The fields that Kubernetes describes itself.
 pub(super) const HEAD: [&str; 3] = ["apiVersion", "kind", "metadata"];
@@ -24,6 +25,26 @@ pub(super) struct Around {
     pub(super) has_defaults: bool,
     /// The API server knows which old value belongs to a new one, so rules may use `oldSelf`.
     pub(super) has_old: bool,
+}
+
+/// The keywords that are set. The API server does not tell false, an empty text, an empty list and no properties from an absent
+/// keyword.
+pub(super) fn set(schema: &JSONSchemaProps) -> Vec<(String, Value)> {
+    let is_set = |keyword: &str, value: &Value| match (keyword, value) {
+        ("default" | "example", _) => true,
+        ("definitions" | "patternProperties" | "properties", Value::Object(schemas)) => {
+            !schemas.is_empty()
+        }
+        (_, Value::Bool(flag)) => *flag,
+        (_, Value::String(text)) => !text.is_empty(),
+        (_, Value::Array(values)) => !values.is_empty(),
+        _ => true,
+    };
+    let Ok(Value::Object(mut keywords)) = serde_json::to_value(schema) else {
+        return Vec::new();
+    };
+    keywords.retain(|keyword, value| is_set(keyword, value));
+    keywords.into_iter().collect()
 }
 
 /// The schema of the items, if they have one.

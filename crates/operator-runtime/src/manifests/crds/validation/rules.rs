@@ -78,29 +78,36 @@ fn has_lines(text: &str) -> bool {
     text.contains(['\n', '\r'])
 }
 
-/// Whether a CEL expression uses the variable `oldSelf`.
+/// Whether a CEL expression uses the variable `oldSelf`, and not a field of that name.
 fn uses_old(rule: &str) -> bool {
-    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    without_strings(rule)
-        .split(|c| !is_name(c))
-        .any(|name| name == "oldSelf")
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
+    let code = without_texts(rule);
+    let mut names = code.split(|c| !is_name(c));
+    names.any(|name| name == "oldSelf" || name.starts_with("oldSelf."))
 }
 
-/// A CEL expression with its strings left empty.
-fn without_strings(rule: &str) -> String {
-    let mut rest = String::new();
-    let mut characters = rule.chars();
+/// A CEL expression without its comments, and with its strings left empty.
+fn without_texts(rule: &str) -> String {
+    let mut code = String::new();
+    let mut characters = rule.chars().peekable();
     while let Some(c) = characters.next() {
-        rest.push(c);
-        if c == '"' || c == '\'' {
-            while let Some(inside) = characters.next() {
-                match inside {
-                    '\\' => drop(characters.next()),
-                    end if end == c => break,
-                    _ => {}
+        match c {
+            '/' if characters.peek() == Some(&'/') => {
+                characters.by_ref().find(|c| *c == '\n');
+                code.push('\n');
+            }
+            '"' | '\'' => {
+                code.push(c);
+                while let Some(inside) = characters.next() {
+                    match inside {
+                        '\\' => drop(characters.next()),
+                        end if end == c => break,
+                        _ => {}
+                    }
                 }
             }
+            c => code.push(c),
         }
     }
-    rest
+    code
 }

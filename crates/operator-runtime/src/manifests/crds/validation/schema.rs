@@ -7,11 +7,10 @@ use serde_json::Value;
 
 use super::{
     Refusals, branches, defaults, keywords,
-    node::{ANYTHING, Around, HEAD, META, TYPED, is_true, items, type_of},
-    patterns, rules,
+    node::{ANYTHING, Around, HEAD, META, TYPED, is_true, items, set, type_of},
+    rules,
 };
 
-const PATTERN: &str = "`#[schemars(regex(pattern = r\"^[a-z]+$\"))]`, in the syntax of RE2";
 const ROOT: &str = "attributes of the spec's struct say what is at the root: `#[kube(…)]`, `#[x_kube(validation = …)]`";
 
 /// The keywords that are not lost where the API server takes the schema of the status out of that of the object.
@@ -45,11 +44,10 @@ pub(super) fn check(schema: &JSONSchemaProps, has_status: bool, refusals: &mut R
     if schema.nullable == Some(true) {
         refusals.add(ROOT, "the object itself is `nullable`");
     }
-    if has_status && let Ok(Value::Object(keywords)) = serde_json::to_value(schema) {
-        let set = keywords
-            .iter()
-            .filter(|(_, value)| **value != Value::Bool(false));
-        for (keyword, _) in set.filter(|(keyword, _)| !BESIDE_STATUS.contains(&keyword.as_str())) {
+    if has_status {
+        let mut keywords = set(schema);
+        keywords.retain(|(keyword, _)| !BESIDE_STATUS.contains(&keyword.as_str()));
+        for (keyword, _) in keywords {
             refusals.add(
                 ROOT,
                 format!("it has a status, and `{keyword}` at the root"),
@@ -137,11 +135,6 @@ fn structure(schema: &JSONSchemaProps, around: Around, refusals: &mut Refusals) 
             "it embeds an object of Kubernetes that has no fields",
         );
     }
-    if let Some(pattern) = schema.pattern.as_deref()
-        && let Err(why) = patterns::check(pattern)
-    {
-        refusals.add(PATTERN, format!("the pattern `{pattern}` {why}"));
-    }
     if around.is_root || is_embedded {
         head(schema, around, refusals);
     }
@@ -165,18 +158,18 @@ fn head(schema: &JSONSchemaProps, around: Around, refusals: &mut Refusals) {
     let Some(metadata) = field("metadata").filter(|_| around.is_root) else {
         return;
     };
-    let mut rest = metadata.clone();
-    (rest.type_, rest.default) = (None, None);
-    let allowed = |name: &String| name == "name" || name == "generateName";
-    if rest
-        .properties
+    let is_allowed = |keyword: &str, value: &Value| match keyword {
+        "type" | "default" => true,
+        "properties" => {
+            let mut fields = value.as_object().into_iter().flatten();
+            fields.all(|(name, _)| name == "name" || name == "generateName")
+        }
+        _ => false,
+    };
+    if !set(metadata)
         .iter()
-        .flatten()
-        .all(|(name, _)| allowed(name))
+        .all(|(keyword, value)| is_allowed(keyword, value))
     {
-        rest.properties = None;
-    }
-    if rest != JSONSchemaProps::default() {
         refusals.add(
             META,
             "its `metadata` says more than what `name` and `generateName` have to be",

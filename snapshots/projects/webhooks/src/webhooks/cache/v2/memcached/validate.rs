@@ -7,7 +7,8 @@ use crate::api::cache::v2::Memcached;
 
 /// Declares this webhook, which the API server calls before it stores a new or changed object.
 /// `make manifests` derives its configuration from this function.
-/// If several versions of the kind have this webhook, each handles the objects of its own version.
+/// The API server also sends it the objects of other versions, converted to this one, unless every
+/// version of the kind has this webhook.
 pub fn webhook() -> Webhook<Memcached, Context> {
     Webhook::validating(validate)
 }
