@@ -24,7 +24,7 @@ pub(super) fn convert<H: TypedObject>(
 ) -> Result<(), Reason> {
     let metadata = object.get("metadata").ok_or("it has no metadata")?.get();
     let source = object::read(object).map_err(text)?;
-    let (hub, taken) = match from {
+    let (mut hub, taken) = match from {
         Some(spoke) => spoke.version.up(&source)?,
         None => read::<H>(&source)?,
     };
@@ -33,11 +33,10 @@ pub(super) fn convert<H: TypedObject>(
         .get("metadata")
         .and_then(|node| node.get("annotations"));
     let annotation = annotations.and_then(|node| node.get(&key));
-    if taken.is_none() && annotation.is_none() && to.is_none_or(|spoke| is_held(&hub, spoke)) {
-        let json = match to {
-            Some(spoke) => spoke.version.down(hub)?,
-            None => write(hub)?,
-        };
+    if taken.is_none()
+        && annotation.is_none()
+        && let Some(json) = plainly(&mut hub, to)?
+    {
         let content = from_slice(&json).map_err(text)?;
         object.write(api_version, metadata, &content, output);
         return Ok(());
@@ -62,11 +61,17 @@ pub(super) fn convert<H: TypedObject>(
     Ok(())
 }
 
-/// Whether the annotation needs to keep nothing.
-fn is_held<H: TypedObject>(hub: &H, spoke: &Spoke<H>) -> bool {
-    let text = |hub: &H| serde_json::to_vec(hub).ok();
-    let back = spoke.version.down_and_up(hub.clone());
-    back.is_none_or(|back| text(&back) == text(hub))
+/// The JSON of the object in the other version, unless an annotation has to keep a part of the hub.
+fn plainly<H: TypedObject>(hub: &mut H, to: Option<&Spoke<H>>) -> Result<Option<Vec<u8>>, Reason> {
+    let Some(spoke) = to else {
+        return write(hub).map(Some);
+    };
+    let (json, back) = spoke.version.down(hub.clone())?;
+    let is_whole = match back {
+        Some(mut back) => write(&mut back)? == write(hub)?,
+        None => true,
+    };
+    Ok(is_whole.then_some(json))
 }
 
 fn parse(key: &str, kept: &str) -> Option<Kept> {
@@ -104,9 +109,9 @@ fn carefully<H: TypedObject>(
     let Some(spoke) = to else {
         return Ok((json, None));
     };
-    let back = spoke.version.down_and_up(hub.clone());
+    let (output, back) = spoke.version.down(hub)?;
     let back = back.map(to_value).transpose().map_err(text)?;
-    let mut output = from_slice(&spoke.version.down(hub)?).map_err(text)?;
+    let mut output = from_slice(&output).map_err(text)?;
     carry(&mut output);
     let kept = back.map(|back| Kept::difference(&json, &back));
     let kept = kept.map(|kept| kept.without(|path| spoke.may_lose(path.iter().copied())));

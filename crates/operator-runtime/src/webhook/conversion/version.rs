@@ -1,6 +1,6 @@
 //! A version beside the hub, without its type parameter.
 
-use std::marker::PhantomData;
+use std::{marker::PhantomData, mem};
 
 #[cfg(feature = "testing")]
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
@@ -18,11 +18,9 @@ pub(super) trait Version<H>: Send + Sync {
     /// The hub; with the serialized version, if the version may not have taken everything.
     fn up(&self, object: &Node) -> Result<(H, Option<Value>), Reason>;
 
-    /// The JSON of the object in this version, with meaningless metadata.
-    fn down(&self, hub: H) -> Result<Vec<u8>, Reason>;
-
-    /// The hub after a round trip through this version; `None` if it does not convert back.
-    fn down_and_up(&self, hub: H) -> Option<H>;
+    /// The JSON of the object in this version, with meaningless metadata; and the hub after a round trip, unless
+    /// the object does not convert back.
+    fn down(&self, hub: H) -> Result<(Vec<u8>, Option<H>), Reason>;
 
     /// An object as its type serializes it.
     #[cfg(feature = "testing")]
@@ -66,12 +64,10 @@ where
         Ok(((self.up)(spoke)?, taken))
     }
 
-    fn down(&self, hub: H) -> Result<Vec<u8>, Reason> {
-        write((self.down)(hub)?)
-    }
-
-    fn down_and_up(&self, hub: H) -> Option<H> {
-        (self.down)(hub).and_then(|spoke| (self.up)(spoke)).ok()
+    fn down(&self, hub: H) -> Result<(Vec<u8>, Option<H>), Reason> {
+        let mut spoke = (self.down)(hub)?;
+        let json = write(&mut spoke)?;
+        Ok((json, (self.up)(spoke).ok()))
     }
 
     #[cfg(feature = "testing")]
@@ -99,7 +95,9 @@ pub(super) fn read<K: TypedObject>(object: &Node) -> Result<(K, Option<Value>), 
 }
 
 /// An object as JSON, with meaningless metadata.
-pub(super) fn write<K: TypedObject>(mut object: K) -> Result<Vec<u8>, Reason> {
-    *object.meta_mut() = Default::default();
-    serde_json::to_vec(&object).map_err(|error| error.to_string())
+pub(super) fn write<K: TypedObject>(object: &mut K) -> Result<Vec<u8>, Reason> {
+    let metadata = mem::take(object.meta_mut());
+    let json = serde_json::to_vec(object).map_err(|error| error.to_string());
+    *object.meta_mut() = metadata;
+    json
 }
