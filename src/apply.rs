@@ -151,9 +151,13 @@ fn keep_modes(disk: &dyn Disk, steps: &mut [Step]) -> Result<()> {
                 let (path, shown) = (step.path.clone(), disk.show(&step.path));
                 return Err(Error::ReadOnly { path, shown });
             }
+            // A mode that is not the one that the undone command left is a user's.
+            let is_users = before.mode.is_some() && before.mode != mode;
             before.mode = mode;
-            if let Some(after) = &mut step.after {
-                after.mode = after.mode.or(mode);
+            if let Some(after) = &mut step.after
+                && (is_users || after.mode.is_none())
+            {
+                after.mode = mode;
             }
         }
     }

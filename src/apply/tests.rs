@@ -294,6 +294,34 @@ fn links_and_read_only_files_stop_a_command() {
     }
 }
 
+/// A user may make a file executable between a command and its undo.
+#[cfg(unix)]
+#[test]
+fn undo_keeps_the_mode_that_a_user_has_set() {
+    use std::{fs, os::unix::fs::PermissionsExt};
+    let root = tempfile::tempdir().unwrap();
+    let file = root.path().join("a");
+    let set = |mode| fs::set_permissions(&file, PermissionsExt::from_mode(mode)).unwrap();
+    let mode = || fs::metadata(&file).unwrap().permissions().mode() & 0o777;
+    fs::write(&file, "old").unwrap();
+    set(0o600);
+    let disk = Real::new(root.path());
+    let undo = || {
+        let mut turn = Transaction::begin(&disk, "undo").unwrap();
+        let steps = undo::last(&disk).unwrap().steps;
+        apply(&mut turn, steps).unwrap();
+    };
+    let mut turn = Transaction::begin(&disk, "sync").unwrap();
+    let (old, new) = (files(&[("a", "old")]), files(&[("a", "new")]));
+    apply(&mut turn, steps(&old, &new)).unwrap();
+    drop(turn);
+    set(0o700);
+    undo();
+    assert_eq!((fs::read(&file).unwrap(), mode()), (b"old".to_vec(), 0o700));
+    undo();
+    assert_eq!((fs::read(&file).unwrap(), mode()), (b"new".to_vec(), 0o700));
+}
+
 #[test]
 fn a_directory_that_nobody_may_write_to_is_named() {
     let path = |text: &str| text.parse::<RelPath>().unwrap();

@@ -86,7 +86,7 @@ pub use kube::{self, runtime::reflector::ObjectRef};
 pub use leader::LeaderElectionFlags;
 pub use logs::LogFormat;
 pub use manager::{Flags, Manager, ManagerOptions, WatchScope};
-pub use manifests::{CrdError, Crds, Refusal, migrate, refusals};
+pub use manifests::{CrdError, Crds, Refusal, migrate, refusals, structural};
 pub use object::{
     AnyObject, ObjectScope, Rules, ScopedObject, ScopedResource, TypedObject, Verb, api_of,
 };

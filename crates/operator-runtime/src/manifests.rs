@@ -33,7 +33,7 @@ use crate::{
     webhook::Webhooks,
 };
 
-pub use crds::{CrdError, Crds, Refusal, refusals};
+pub use crds::{CrdError, Crds, Refusal, refusals, structural};
 use generated::{Generated, read};
 
 /// The file that exists only if there are webhooks.

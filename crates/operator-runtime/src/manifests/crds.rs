@@ -6,7 +6,7 @@ mod structural;
 mod unions;
 mod validation;
 
-use std::{collections::BTreeMap, fmt};
+use std::{collections::BTreeMap, fmt, panic, thread};
 
 use embedded::Types;
 use k8s_openapi::{
@@ -23,6 +23,7 @@ use kube::{
 
 use serde_json::Value;
 
+pub use unions::structural;
 pub use validation::{Refusal, refusals};
 
 use super::nullable;
@@ -58,6 +59,8 @@ pub enum CrdError {
         version: String,
         /// The field, from the root: `spec.source`.
         path: String,
+        /// The Rust type that has the field.
+        owner: String,
         /// The reason.
         why: String,
     },
@@ -79,11 +82,12 @@ impl fmt::Display for CrdError {
                 kind,
                 version,
                 path,
+                owner,
                 why,
             } => write!(
                 f,
                 "no CRD can describe `{path}` of {kind} {version}: {why}\n\
-                 help: with `#[schemars(with = \"serde_json::Value\")]` at the field, the API server stores it as it is"
+                 help: `#[schemars(transform = operator_runtime::structural)]` above `{owner}`"
             ),
             Self::Versions(error) => error.fmt(f),
             Self::Refused { kind, refusals } => {
@@ -170,14 +174,16 @@ impl Crds {
     fn structural<K: CustomResourceExt + JsonSchema>(
         &mut self,
     ) -> Option<CustomResourceDefinition> {
-        let settings = SchemaSettings::openapi3().with(|it| it.inline_subschemas = true);
-        let schema = settings.into_generator().into_root_schema_for::<K>();
+        let schema = described::<K>();
         if let Err(unions::Place { path, why }) = unions::check(schema.as_value()) {
             let ApiResource { kind, version, .. } = K::api_resource();
+            let owner = owners::owner(&owners::outline::<K>(), &path);
+            let owner = owner.unwrap_or_else(|| kind.clone());
             self.error.get_or_insert(CrdError::Type {
                 kind,
                 version,
                 path,
+                owner,
                 why,
             });
             return None;
@@ -248,6 +254,24 @@ fn accepted(crd: &CustomResourceDefinition, refusals: Vec<Refusal>) -> Result<()
             refusals,
         }),
     }
+}
+
+/// The schema of a type, before kube changes it.
+///
+/// In a thread, because Rust says the name of the thread whose stack overflows, and nothing else: `KubeSchema` describes a type
+/// inside itself without an end.
+fn described<K: CustomResourceExt + JsonSchema>() -> Schema {
+    let generate: fn() -> Schema = || {
+        let settings = SchemaSettings::openapi3().with(|it| it.inline_subschemas = true);
+        settings.into_generator().into_root_schema_for::<K>()
+    };
+    let ApiResource { kind, version, .. } = K::api_resource();
+    let name = format!(
+        "{kind} {version} has a type inside itself, which needs JsonSchema instead of KubeSchema"
+    );
+    let thread = thread::Builder::new().name(name).spawn(generate);
+    let schema = thread.expect("the system has a thread").join();
+    schema.unwrap_or_else(|panicked| panic::resume_unwind(panicked))
 }
 
 /// The schemas of all versions.

@@ -30,6 +30,7 @@ mod round_trip;
 mod start;
 mod stores;
 mod traces;
+mod unions;
 mod webhooks;
 mod widget;
 mod zoo;

@@ -7,7 +7,7 @@
 use serde_json::{Map, Value, json};
 
 /// The keyword with which the API server keeps a value that has no schema.
-const KEEPS: &str = "x-kubernetes-preserve-unknown-fields";
+pub(super) const KEEPS: &str = "x-kubernetes-preserve-unknown-fields";
 
 /// The keywords that say what a value is.
 const ABOUT_VALUES: [&str; 11] = [

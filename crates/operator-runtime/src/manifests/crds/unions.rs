@@ -4,9 +4,14 @@
 //! schema"), so kube moves them from the variants of an enum to the enum itself. That is right for variants with different keys,
 //! as serde writes an enum without attributes.
 
+mod variants;
+
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use k8s_openapi::schemars::Schema;
+use serde_json::{Value, json};
+
+use super::structural::KEEPS;
 
 /// A place that a CRD cannot describe.
 #[derive(Debug, PartialEq)]
@@ -24,38 +29,77 @@ pub(super) fn check(schema: &Value) -> Result<(), Place> {
     check_at("", schema)
 }
 
+/// Lets kube's derive describe a type that it cannot describe alone: write `#[schemars(transform = operator_runtime::structural)]`
+/// above the type, or above a struct that has it.
+///
+/// - An enum with `#[serde(tag = "..")]` has the fields of all its variants. The tag is an enum, and CEL rules require what only
+///   some variants need.
+/// - An enum whose variants are integers and texts is an `IntOrString`; other variants of different types are kept as they are,
+///   without a check. So is a field that differs in the variants.
+/// - The items of a list of `serde_json::Value` are kept as they are.
+///
+/// Without it, [`Crds::merge`](crate::Crds::merge) fails for such a type.
+///
+/// ```
+/// use schemars::JsonSchema;
+/// use serde::{Deserialize, Serialize};
+///
+/// #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+/// #[serde(tag = "type")]
+/// #[schemars(transform = operator_runtime::structural)]
+/// enum Source {
+///     Git { branch: String },
+///     Archive { url: String },
+/// }
+/// ```
+pub fn structural(schema: &mut Schema) {
+    if let Some(schema) = schema.as_object_mut() {
+        let mut value = Value::Object(std::mem::take(schema));
+        open(&mut value);
+        if let Value::Object(opened) = value {
+            *schema = opened;
+        }
+    }
+}
+
+/// Makes each place of a schema one that kube can describe, from the inside.
+fn open(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => fields.values_mut().for_each(open),
+        Value::Array(schemas) => return schemas.iter_mut().for_each(open),
+        _ => return,
+    }
+    if is_any(&schema["items"]) {
+        schema["items"] = json!({ KEEPS: true });
+    }
+    for key in ["oneOf", "anyOf"] {
+        if variants_of(schema, key).is_err()
+            && let Some(fields) = schema.as_object_mut()
+            && let Some(Value::Array(variants)) = fields.remove(key)
+        {
+            variants::merge(fields, &variants);
+        }
+    }
+}
+
+fn is_any(schema: &Value) -> bool {
+    *schema == Value::Bool(true) || schema.as_object().is_some_and(|schema| schema.is_empty())
+}
+
 fn check_at(path: &str, schema: &Value) -> Result<(), Place> {
-    let wrong = |why: String| {
-        let path = path.to_owned();
-        Err(Place { path, why })
+    let wrong = |why: String| Place {
+        path: path.to_owned(),
+        why,
     };
     let items = &schema["items"];
-    if *items == Value::Bool(true) || items.as_object().is_some_and(|items| items.is_empty()) {
-        return wrong("the items of the list can be anything".to_owned());
+    if is_any(items) {
+        return Err(wrong("the items of the list can be anything".to_owned()));
     }
     if !schema.is_object() || schema["x-kubernetes-int-or-string"] == Value::Bool(true) {
         return Ok(());
     }
     for key in ["oneOf", "anyOf"] {
-        let variants = schema[key].as_array().into_iter().flatten();
-        let variants: Vec<_> = variants.filter(|variant| !is_null(variant)).collect();
-        let mut types = variants
-            .iter()
-            .filter_map(|variant| variant["type"].as_str());
-        if let Some(first) = types.next()
-            && let Some(other) = types.find(|other| *other != first)
-        {
-            return wrong(format!(
-                "one of its variants is of type `{first}`, another of type `{other}`"
-            ));
-        }
-        let mut fields = BTreeMap::new();
-        for variant in variants {
-            for (name, field) in entries(&variant["properties"]) {
-                if *fields.entry(name).or_insert(field) != field {
-                    return wrong(format!("the field `{name}` differs in its variants"));
-                }
-            }
+        for variant in variants_of(schema, key).map_err(wrong)? {
             check_at(path, variant)?;
         }
     }
@@ -65,6 +109,41 @@ fn check_at(path: &str, schema: &Value) -> Result<(), Place> {
     }
     check_at(&format!("{path}[]"), items)?;
     check_at(&format!("{path}{{}}"), &schema["additionalProperties"])
+}
+
+/// The variants of an enum, without the `None` of an `Option`.
+///
+/// # Errors
+/// Why kube cannot describe them together.
+fn variants_of<'a>(schema: &'a Value, key: &str) -> Result<Vec<&'a Value>, String> {
+    let variants = schema[key].as_array().into_iter().flatten();
+    let variants: Vec<_> = variants.filter(|variant| !is_null(variant)).collect();
+    let mut types = variants.iter().filter_map(|variant| type_of(variant));
+    if let Some(first) = types.next()
+        && let Some(other) = types.find(|other| *other != first)
+    {
+        return Err(format!(
+            "one of its variants is of type `{first}`, another of type `{other}`"
+        ));
+    }
+    let mut fields = BTreeMap::new();
+    for variant in &variants {
+        for (name, field) in entries(&variant["properties"]) {
+            if *fields.entry(name).or_insert(field) != field {
+                return Err(format!("the field `{name}` differs in its variants"));
+            }
+        }
+    }
+    Ok(variants)
+}
+
+/// The type of a value that is not null.
+fn type_of(schema: &Value) -> Option<&str> {
+    let types = schema["type"].as_array().into_iter().flatten();
+    let mut types = types.filter_map(Value::as_str);
+    schema["type"]
+        .as_str()
+        .or_else(|| types.find(|type_| *type_ != "null"))
 }
 
 /// Whether a variant is the `None` of an `Option`.
