@@ -41,6 +41,7 @@ pub struct Crds {
     types: Option<Types>,
     error: Option<CrdError>,
     description_length: Option<usize>,
+    warnings: Vec<String>,
 }
 
 /// The longest description of a type of Kubernetes, in characters, unless [`Crds::description_length`] says otherwise: because they
@@ -147,6 +148,9 @@ impl Crds {
 
     /// One CRD per kind, sorted by name.
     ///
+    /// Prints a warning to stderr for a field whose default is another one in the CRD than in Rust, because the field and
+    /// the `Default` of its struct differ.
+    ///
     /// # Errors
     /// If a CRD cannot describe a type, if a kind has no storage version, if its versions differ in a shared
     /// property, such as the scope, or if the API server would refuse the CRD, as far as [`refusals`] can tell. A CRD of imported
@@ -155,6 +159,9 @@ impl Crds {
         if let Some(error) = self.error {
             return Err(error);
         }
+        self.warnings
+            .iter()
+            .for_each(|warning| eprintln!("{warning}"));
         self.kinds.into_values().map(Kind::merge).collect()
     }
 
@@ -190,7 +197,15 @@ impl Crds {
         }
         let length = self.description_length.unwrap_or(DESCRIPTION_LENGTH);
         let mut crd = self.crd::<K>(Some(length));
-        schemas(&mut crd).for_each(|schema| change(schema, structural::make));
+        let ApiResource { kind, version, .. } = K::api_resource();
+        for schema in schemas(&mut crd) {
+            for structural::Ignored { path, rust, crd } in change(schema, structural::make) {
+                self.warnings.push(format!(
+                    "warning: the default of `{path}` of {kind} {version} is {crd} in the CRD, and {rust} in Rust: \
+                     the `Default` of its struct says another value than `#[serde(default = \"…\")]` of the field"
+                ));
+            }
+        }
         Some(crd)
     }
 
@@ -281,10 +296,11 @@ fn schemas(crd: &mut CustomResourceDefinition) -> impl Iterator<Item = &mut JSON
 }
 
 /// Changes a schema as JSON.
-fn change(schema: &mut JSONSchemaProps, change: impl FnOnce(&mut Value)) {
+fn change<T>(schema: &mut JSONSchemaProps, change: impl FnOnce(&mut Value) -> T) -> T {
     let mut value = serde_json::to_value(&*schema).expect("a schema is JSON");
-    change(&mut value);
+    let result = change(&mut value);
     *schema = serde_json::from_value(value).expect("a schema with other keywords is one");
+    result
 }
 
 /// The storage versions, which are the hubs of kinds without a conversion webhook.

@@ -24,6 +24,17 @@ const ABOUT_VALUES: [&str; 11] = [
     KEEPS,
 ];
 
+/// A default in Rust that no object of the API server has.
+#[derive(Debug, PartialEq)]
+pub(super) struct Ignored {
+    /// The field, from the root: `spec.retries.seconds`.
+    pub(super) path: String,
+    /// What the `Default` of its struct says.
+    pub(super) rust: Value,
+    /// The default of the field itself, which the API server sets.
+    pub(super) crd: Value,
+}
+
 /// Makes `schema` and the schemas of its fields, items and values structural.
 ///
 /// - A value of any type, such as a `serde_json::Value`, keeps what it holds, also in lists and maps.
@@ -33,12 +44,14 @@ const ABOUT_VALUES: [&str; 11] = [
 /// - A type inside itself is kept from there on.
 /// - A default of a struct leaves out the fields with a default of their own, as if the struct were given without them.
 /// - Rust's formats of integers that Kubernetes warns about, such as `uint32`, go.
-pub(super) fn make(schema: &mut Value) {
+pub(super) fn make(schema: &mut Value) -> Vec<Ignored> {
     drop_formats(schema);
-    make_place(schema);
+    let mut ignored = Vec::new();
+    make_place("", schema, &mut ignored);
+    ignored
 }
 
-fn make_place(schema: &mut Value) {
+fn make_place(path: &str, schema: &mut Value, ignored: &mut Vec<Ignored>) {
     if schema.is_boolean() {
         *schema = json!({});
     }
@@ -85,7 +98,8 @@ fn make_place(schema: &mut Value) {
     }
     if let Some(mut default) = schema.remove("default") {
         if let Value::Object(default) = &mut default {
-            leave_defaults(default, schema.get("properties").unwrap_or(&Value::Null));
+            let fields = schema.get("properties").unwrap_or(&Value::Null);
+            leave_defaults(path, default, fields, ignored);
         }
         schema.insert("default".to_owned(), default);
     }
@@ -93,23 +107,43 @@ fn make_place(schema: &mut Value) {
     fields
         .into_iter()
         .flatten()
-        .for_each(|(_, field)| make_place(field));
-    for key in ["items", "additionalProperties"] {
+        .for_each(|(name, field)| make_place(&inside(path, name), field, ignored));
+    for (key, step) in [("items", "[]"), ("additionalProperties", "{}")] {
         if let Some(schema) = schema.get_mut(key) {
-            make_place(schema);
+            make_place(&format!("{path}{step}"), schema, ignored);
         }
     }
 }
 
 /// Removes what the defaults of `fields` set anyway.
-fn leave_defaults(default: &mut Map<String, Value>, fields: &Value) {
+fn leave_defaults(
+    path: &str,
+    default: &mut Map<String, Value>,
+    fields: &Value,
+    ignored: &mut Vec<Ignored>,
+) {
     default.retain(|name, value| {
         let field = &fields[name];
-        if let Value::Object(value) = value {
-            leave_defaults(value, &field["properties"]);
+        let path = inside(path, name);
+        if let Some(crd) = field.get("default") {
+            if crd != value {
+                let (rust, crd) = (value.take(), crd.clone());
+                ignored.push(Ignored { path, rust, crd });
+            }
+            return false;
         }
-        field.get("default").is_none()
+        if let Value::Object(value) = value {
+            leave_defaults(&path, value, &field["properties"], ignored);
+        }
+        true
     });
+}
+
+fn inside(path: &str, field: &str) -> String {
+    match path {
+        "" => field.to_owned(),
+        _ => format!("{path}.{field}"),
+    }
 }
 
 fn drop_formats(schema: &mut Value) {
@@ -206,6 +240,16 @@ mod tests {
             with(json!({ "name": "a", "inner": { "b": 0 } })),
         );
         check(with(json!({ "seconds": 0 })), with(json!({})));
+
+        let mut list = json!({ "type": "object", "properties": { "list": { "type": "array", "items": with(
+            json!({ "seconds": 90, "name": "a", "inner": { "a": 0, "b": 0 } }),
+        ) } } });
+        let ignored = Ignored {
+            path: "list[].inner.a".to_owned(),
+            rust: json!(0),
+            crd: json!(1),
+        };
+        assert_eq!(make(&mut list), [ignored]);
     }
 
     #[test]
