@@ -50,6 +50,7 @@ if said=$(cargo check --quiet --package operator-runtime --lib --no-default-feat
     echo "operator-runtime compiles without cryptography"
     exit 1
 fi
+# shellcheck disable=SC2016
 echo "$said" | grep -q 'enable its feature `ring` or `aws-lc-rs`'
 
 if [ "${1-}" = every ]; then

@@ -39,7 +39,7 @@ lint() {
 
 workflows() {
     lint actionlint .github/workflows/*.yml
-    lint zizmor --offline --quiet .github
+    lint zizmor --offline --quiet --config "$here/tests/lint/zizmor.yaml" .github
 }
 
 # Every target parses, and uses only variables that are defined.

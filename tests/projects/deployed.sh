@@ -1,5 +1,6 @@
 # Runs inside `process-node run`, with the image controller:latest, where config/ of the project is. Each check ends the
 # script if it fails.
+# shellcheck shell=sh
 set -eu
 
 namespace=asked-operator-system

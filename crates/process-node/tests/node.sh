@@ -1,4 +1,5 @@
 # Runs inside `process-node run`, with the image `answer`; PROCESS_NODE and ANSWER are programs. Each check ends the script if it fails.
+# shellcheck shell=sh
 set -eu
 
 # Waits up to 20 s until a command prints something.
@@ -98,6 +99,7 @@ check "the annotation's new value" "$(run asks-again ask "$ip:8080")" "Succeeded
 
 # What a Pod gets from another within 2 s, from inside the network of the first.
 asks() {
+    # shellcheck disable=SC2153 # `answer` is another name.
     nsenter -t "$(cat "$PROCESS_NODE_DIR/pods/default/$1/network.pid")" -n timeout 2 "$ANSWER" print "$2:8080" 2>/dev/null || echo nothing
 }
 
@@ -185,6 +187,7 @@ POD
 until_prints "CreateContainerConfigError: there is no key \`later\`" kubectl get pod waits -o \
     jsonpath='{.status.containerStatuses[0].state.waiting.reason}: {.status.containerStatuses[0].state.waiting.message}'
 kubectl patch configmap text --patch '{"data": {"later": "now"}}' >/dev/null
+# shellcheck disable=SC2016 # The node leaves references without a variable as they are.
 until_prints 'now $(KEY) $(OBJECT) $(LATER) 0' kubectl get pod waits -o \
     jsonpath='{.status.containerStatuses[0].state.terminated.message} {.status.containerStatuses[0].restartCount}'
 
