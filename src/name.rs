@@ -180,6 +180,11 @@ impl Kind {
     /// The longest kind: the API server checks `<kind>List`, which it derives, as a DNS label of at most 63 characters.
     pub const MAX: usize = 63 - "list".len();
 
+    /// The kind with an upper-case letter first, as the Kubernetes API conventions want it.
+    pub fn camel_case(&self) -> Self {
+        Self(rule::kind_like(&self.0))
+    }
+
     /// The kind in lower case: the CRD's singular.
     pub fn singular(&self) -> String {
         self.0.to_ascii_lowercase()

@@ -24,7 +24,16 @@ pub fn run(workspace: &Workspace, flags: &cli::Rename, prompt: Prompt<'_>) -> Re
     let missing = ("it is the new name of the kind", Advice::Help);
     let to = flags.to.as_deref();
     let to = prompt.value("--to", "New kind", to, missing, |text| {
-        refusal::parse_flag("--to", text)
+        let to: Kind = refusal::parse_flag("--to", text)?;
+        let camel = to.camel_case();
+        match camel == to {
+            true => Ok(to),
+            false => Err(Failure::refused(format!(
+                "the kind `{to}` starts with a lower-case letter"
+            ))
+            .note("kinds are CamelCase (Kubernetes API conventions)")
+            .advise(Advice::set("--to", camel.as_str()))),
+        }
     })?;
     let rename = Rename {
         group,

@@ -128,7 +128,6 @@ pub fn kind_fault(text: &str) -> Option<String> {
         None => Some("it is empty".to_owned()),
         _ if odd.is_some() => odd.map(not_allowed),
         Some('0'..='9') => Some("it starts with a digit".to_owned()),
-        Some('a'..='z') => Some("it starts with a lower-case letter".to_owned()),
         _ => too_long(text, Kind::MAX),
     }
 }

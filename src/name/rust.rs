@@ -79,12 +79,12 @@ impl Module {
     }
 }
 
-/// The Rust type of a kind: its name, with the suffix `Resource` where it would shadow a name that the generated code or a
-/// derive uses.
+/// The Rust type of a kind: its name in CamelCase, with the suffix `Resource` where it would shadow a name that the generated
+/// code or a derive uses.
 pub fn type_name(kind: &Kind) -> String {
-    match kind.as_str() {
-        kind if has(COLLIDING_KINDS, kind) => format!("{kind}Resource"),
-        kind => kind.to_owned(),
+    match kind.camel_case() {
+        kind if has(COLLIDING_KINDS, kind.as_str()) => format!("{kind}Resource"),
+        kind => kind.to_string(),
     }
 }
 
@@ -208,7 +208,11 @@ mod tests {
                 TokenTree::Ident(ident) if ident == "use" => in_use = true,
                 TokenTree::Ident(ident) => {
                     let word = ident.to_string();
-                    if (in_use || after_path < 2) && word.parse::<Kind>().is_ok() {
+                    if (in_use || after_path < 2)
+                        && word
+                            .parse::<Kind>()
+                            .is_ok_and(|kind| kind == kind.camel_case())
+                    {
                         found.insert(word);
                     }
                 }

@@ -17,10 +17,9 @@ fn check<T: FromStr<Err = Invalid> + fmt::Debug>(text: &str, error: &str, help: 
 #[test]
 fn kinds() {
     let check = check::<Kind>;
-    check(
-        "foo",
-        "invalid value `foo` for `--kind`: it starts with a lower-case letter",
-        "--kind Foo",
+    assert_eq!(
+        "postgresql".parse::<Kind>().unwrap().camel_case().as_str(),
+        "Postgresql"
     );
     check(
         "Foo-Bar",

@@ -37,8 +37,8 @@ fn refused(text: &[u8], error: &str, help: &str) {
 fn names() {
     check(
         "kind: Deployment",
-        "kind: deployment",
-        "`PROJECT:24:9`: resources[0].kind: invalid kind `deployment`: it starts with a lower-case letter",
+        "kind: 2Deployment",
+        "`PROJECT:24:9`: resources[0].kind: invalid kind `2Deployment`: it starts with a digit",
         "kind: Deployment",
     );
     check(

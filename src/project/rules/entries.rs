@@ -122,9 +122,16 @@ pub fn not_external(key: &Key, core: bool) -> Violation {
 /// An API of the project, or a controller or webhook of a type that nobody defines.
 fn own_entry(project: &Project, key: &Key, resource: &Resource) -> Option<Violation> {
     let (domain, ours) = (&key.domain, &project.domain);
-    let takes_over =
-        |(other, it): (&Key, &Resource)| it.source.is_some() && other.is_same_kind(key);
-    if domain != ours && !project.resources().any(takes_over) {
+    let imports = |(other, it): (&Key, &Resource)| it.source.is_some() && other.is_same_kind(key);
+    let is_imported = project.resources().any(imports);
+    let camel = key.kind.camel_case();
+    if resource.api.is_some() && !is_imported && camel != key.kind {
+        let kind = &key.kind;
+        let broken = violation!(key => "the kind `{kind}` starts with a lower-case letter",
+            "kinds are CamelCase (Kubernetes API conventions); only an imported CRD may have another one");
+        return Some(broken.set("kind", camel));
+    }
+    if domain != ours && !is_imported {
         let broken = violation!(key => "`{key}` has domain `{domain}`, the project has `{ours}`",
             "the APIs of a project share its domain");
         return Some(broken.in_file(format!("domain: {ours}")));

@@ -14,6 +14,9 @@ use serde_json::Value;
 mod difference;
 #[path = "../../../../crates/operator-runtime/src/manifests/crds/embedded.rs"]
 mod embedded;
+#[allow(dead_code, reason = "its other half is for messages")]
+#[path = "../../../../crates/operator-runtime/src/manifests/crds/owners.rs"]
+mod owners;
 
 use difference::differences;
 use embedded::Types;
@@ -50,7 +53,7 @@ fn schemas<T: JsonSchema>(types: &Types) -> [Value; 2] {
         .into_generator();
     let kube = generator.into_root_schema_for::<Field<T>>().to_value();
     let mut ours = kube.clone();
-    types.complete::<Field<T>>(&mut ours);
+    types.complete::<Field<T>>(&mut ours, None);
     [kube, ours].map(|mut schema| {
         let mut field = schema["properties"]["field"].take();
         // The field is an optional one to kube.
