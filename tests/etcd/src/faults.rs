@@ -87,9 +87,13 @@ impl Fault {
         }
     }
 
-    /// Whether it can happen in a change. A cluster that is being restored has one member.
+    /// Whether it can happen in a change. A cluster that is being restored has one member. One that shrinks soon has so few that
+    /// each disk is a majority, which nothing but a restore brings back.
     fn makes_sense_in(self, change: Change) -> bool {
-        change != Change::Restore || self != Self::KillFollower
+        !matches!(
+            (change, self),
+            (Change::Restore, Self::KillFollower) | (Change::Shrink, Self::LoseDisk)
+        )
     }
 
     /// Lets it happen; kills happen several times.
