@@ -54,9 +54,11 @@ union!(without, JsonSchema);
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
 pub enum Tagged {
-    /// Has one number.
+    /// Has one number, and another with a default that is not for the other variants.
     Small {
         size: u8,
+        #[serde(default = "three")]
+        step: u8,
     },
     /// Has names, some of which CEL reserves.
     #[serde(rename = "very \"large\"")]
@@ -69,6 +71,10 @@ pub enum Tagged {
     },
     Own(Own),
     None,
+}
+
+fn three() -> u8 {
+    3
 }
 
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
@@ -123,7 +129,7 @@ fn spec() -> above::UnionSpec {
     let own = Own {
         namespace: "b".to_owned(),
     };
-    let small = || Tagged::Small { size: 1 };
+    let small = || Tagged::Small { size: 1, step: 2 };
     let mixed = || {
         vec![
             Mixed::Text("a".to_owned()),

@@ -69,6 +69,14 @@ fn merge_objects(schema: &mut Map<String, Value>, variants: &[&Value]) {
         };
         fields.insert(name.clone(), merged);
     }
+    for (name, field) in &mut fields {
+        let is_in = |schema: &Value| schema.get(name).is_some();
+        let is_shared = is_in(own) || variants.iter().all(|it| is_in(&it["properties"]));
+        // The API server would set it in the other variants, too.
+        if !is_shared && let Some(field) = field.as_object_mut() {
+            field.remove("default");
+        }
+    }
     if variants.iter().any(|it| keeps_others(it)) {
         schema.insert(KEEPS.to_owned(), json!(true));
     }
@@ -112,7 +120,7 @@ fn merge_objects(schema: &mut Map<String, Value>, variants: &[&Value]) {
 }
 
 /// A schema for what either takes.
-fn common(mut a: Value, b: &Value) -> Value {
+fn common(a: Value, b: &Value) -> Value {
     let plain = |schema: &Value| {
         let fields = entries(schema).filter(|(key, _)| *key != "description");
         fields
@@ -122,7 +130,7 @@ fn common(mut a: Value, b: &Value) -> Value {
     if plain(&a) == plain(b) {
         return a;
     }
-    let of_both = match (texts(&a), texts(b)) {
+    let mut both = match (texts(&a), texts(b)) {
         (Some(first), Some(second)) => {
             let second: Vec<_> = second
                 .into_iter()
@@ -136,12 +144,10 @@ fn common(mut a: Value, b: &Value) -> Value {
         }
         _ => json!({ KEEPS: true }),
     };
-    let description = a.get_mut("description").map(Value::take);
-    let mut of_both = of_both;
-    if let Some(description) = description {
-        of_both["description"] = description;
+    if let Some(description) = a.get("description") {
+        both["description"] = description.clone();
     }
-    of_both
+    both
 }
 
 /// The only texts that a schema takes.
