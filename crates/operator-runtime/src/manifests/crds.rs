@@ -44,8 +44,8 @@ pub struct Crds {
     warnings: Vec<String>,
 }
 
-/// The longest description of a type of Kubernetes, in characters, unless [`Crds::description_length`] says otherwise: because they
-/// are most of the bytes of a CRD that embeds a `PodTemplateSpec`.
+/// The longest description of a type of Kubernetes, in characters, unless [`Crds::description_length`] says otherwise. These
+/// descriptions are most of the bytes of a CRD that embeds a `PodTemplateSpec`.
 const DESCRIPTION_LENGTH: usize = 80;
 
 /// Why there are no CRDs.

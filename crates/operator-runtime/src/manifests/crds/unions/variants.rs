@@ -1,4 +1,4 @@
-//! One schema for the variants of an enum, which takes every value that one of them takes.
+//! Merges the variants of an enum into one schema, which accepts what any of them accepts.
 
 use std::collections::BTreeSet;
 
