@@ -83,11 +83,15 @@ pub fn make(project: &mut Tree) {
             continue;
         }
         change(project, path, |text| {
-            text.replacen(
-                "Spec {",
-                "Spec {\n    /// Ours.\n    #[serde(default)]\n    pub team: Option<String>,",
-                1,
-            )
+            let field =
+                "Spec {\n    /// Ours.\n    #[serde(default)]\n    pub team: Option<String>,";
+            let text = text.replacen("Spec {", field, 1);
+            match text.split_once("Spec {\n    fn default() -> Self {\n        Self {") {
+                Some((types, defaults)) => format!(
+                    "{types}Spec {{\n    fn default() -> Self {{\n        Self {{\n            team: None,{defaults}"
+                ),
+                None => text,
+            }
         });
     }
     for path in all.iter().filter(|path| reconcilers(path)) {
@@ -102,7 +106,7 @@ pub fn make(project: &mut Tree) {
     // A conversion names every field, so a new one has to be written there.
     for path in all.iter().filter(|path| webhooks(path)) {
         change(project, path, |text| {
-            format!("{}\n// Ours.\n", text.replace("Spec {}", "Spec { team }"))
+            format!("{}\n// Ours.\n", text.replace("Spec {", "Spec { team, "))
         });
     }
     for (path, text) in FILES {
