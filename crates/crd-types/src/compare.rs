@@ -63,6 +63,7 @@ fn normal(crd: &Crd) -> Value {
         "kind": crd.names.kind,
         "plural": crd.names.plural,
         "singular": crd.names.singular,
+        "listKind": crd.names.list,
         "shortNames": crd.names.short,
         "categories": crd.names.categories,
         "namespaced": crd.namespaced,

@@ -37,6 +37,8 @@ pub struct Names {
     pub plural: String,
     /// The singular that kubectl accepts.
     pub singular: String,
+    /// The kind of lists, such as `CertificateList`.
+    pub list: String,
     /// The short names that kubectl accepts.
     pub short: Vec<String>,
     /// The categories that kubectl accepts.
@@ -72,6 +74,7 @@ impl Crd {
     pub(crate) fn plain(&self) -> Crd {
         let names = Names {
             singular: self.names.kind.to_ascii_lowercase(),
+            list: format!("{}List", self.names.kind),
             short: Vec::new(),
             categories: Vec::new(),
             ..self.names.clone()
@@ -104,7 +107,11 @@ impl Version {
 }
 
 /// The annotation with the approval of an API in a group of Kubernetes.
-const APPROVAL: &str = "api-approved.kubernetes.io";
+pub(crate) const APPROVAL: &str = "api-approved.kubernetes.io";
+
+/// The annotation with the kind of lists, for which kube's derive has no attribute. `operator_runtime::Crds` takes it away
+/// and writes `listKind`.
+pub(crate) const LIST_KIND: &str = "operator-runtime/list-kind";
 
 /// Reads a CustomResourceDefinition.
 ///
@@ -122,13 +129,31 @@ pub fn read(definition: &Value) -> Result<Crd, Error> {
     if definition.to_string().len() > MAX_SIZE {
         return Err(Error::Large);
     }
+    let types: [(_, HasType); 4] = [
+        (TEXTS, Value::is_string),
+        (FLAGS, Value::is_boolean),
+        (OBJECTS, Value::is_object),
+        (NUMBERS, Value::is_i64),
+    ];
+    for (fields, has_type) in types {
+        for field in fields {
+            let keys: Vec<_> = field.split('.').collect();
+            if !every(definition, &keys, has_type) {
+                return Err(Error::Field((*field).to_owned()));
+            }
+        }
+    }
     let spec = &definition["spec"];
     let group = string(spec, "group", "spec.group")?;
     named("spec.group", &group, is_domain)?;
     let mut crd = Crd {
         group,
         names: names(&spec["names"])?,
-        namespaced: string(spec, "scope", "spec.scope")? == "Namespaced",
+        namespaced: match string(spec, "scope", "spec.scope")?.as_str() {
+            "Namespaced" => true,
+            "Cluster" => false,
+            _ => return Err(Error::Field("spec.scope".to_owned())),
+        },
         versions: Vec::new(),
         conversion: spec["conversion"]["strategy"]
             .as_str()
@@ -157,16 +182,64 @@ pub fn read(definition: &Value) -> Result<Crd, Error> {
     Ok(crd)
 }
 
+type HasType = fn(&Value) -> bool;
+
+// The fields around the schemas, by type (CustomResourceDefinitionSpec of `apiextensions.k8s.io/v1`). `[]` is each element of a list.
+const TEXTS: &[&str] = &[
+    "spec.group",
+    "spec.scope",
+    "spec.conversion.strategy",
+    "spec.names.kind",
+    "spec.names.plural",
+    "spec.names.singular",
+    "spec.names.listKind",
+    "spec.names.shortNames.[]",
+    "spec.names.categories.[]",
+    "spec.versions.[].name",
+    "spec.versions.[].deprecationWarning",
+    "spec.versions.[].subresources.scale.specReplicasPath",
+    "spec.versions.[].subresources.scale.statusReplicasPath",
+    "spec.versions.[].subresources.scale.labelSelectorPath",
+    "spec.versions.[].selectableFields.[].jsonPath",
+    "spec.versions.[].additionalPrinterColumns.[].name",
+    "spec.versions.[].additionalPrinterColumns.[].type",
+    "spec.versions.[].additionalPrinterColumns.[].jsonPath",
+    "spec.versions.[].additionalPrinterColumns.[].description",
+    "spec.versions.[].additionalPrinterColumns.[].format",
+];
+
+const FLAGS: &[&str] = &[
+    "spec.preserveUnknownFields",
+    "spec.versions.[].served",
+    "spec.versions.[].storage",
+    "spec.versions.[].deprecated",
+];
+
+const OBJECTS: &[&str] = &[
+    "metadata.annotations",
+    "spec.versions.[].schema",
+    "spec.versions.[].subresources.status",
+];
+
+const NUMBERS: &[&str] = &["spec.versions.[].additionalPrinterColumns.[].priority"];
+
+/// Whether every value at a path has a type. What is absent or null has each, but an element of a list.
+fn every(value: &Value, path: &[&str], has_type: HasType) -> bool {
+    match path {
+        _ if value.is_null() => true,
+        [] => has_type(value),
+        ["[]", rest @ ..] => value.as_array().is_some_and(|elements| {
+            let mut elements = elements.iter();
+            elements.all(|element| !element.is_null() && every(element, rest, has_type))
+        }),
+        [key, rest @ ..] => {
+            value.is_object() && every(value.get(key).unwrap_or(&Value::Null), rest, has_type)
+        }
+    }
+}
+
 /// Lists what kube's derive cannot say about a kind.
 fn lose_names(spec: &Value, crd: &mut Crd) {
-    let list = spec["names"]["listKind"].as_str();
-    if list.is_some_and(|list| list != format!("{}List", crd.names.kind)) {
-        crd.losses.push(Loss {
-            path: "spec.names".to_owned(),
-            keyword: "listKind".to_owned(),
-            why: "kube derives it from the kind".to_owned(),
-        });
-    }
     if spec["names"]["shortNames"]
         .as_array()
         .is_some_and(|all| all.len() > crd.names.short.len())
@@ -194,6 +267,9 @@ fn names(names: &Value) -> Result<Names, Error> {
     let singular = names["singular"].as_str().filter(|it| !it.is_empty());
     let singular = singular.map_or_else(|| kind.to_lowercase(), str::to_owned);
     named("spec.names.singular", &singular, is_label)?;
+    let list = names["listKind"].as_str().filter(|it| !it.is_empty());
+    let list = list.map_or_else(|| format!("{kind}List"), str::to_owned);
+    named("spec.names.listKind", &list, is_kind)?;
     let mut seen = BTreeSet::new();
     let mut short = strings(&names["shortNames"]);
     short.retain(|name| seen.insert(name.clone()));
@@ -205,6 +281,7 @@ fn names(names: &Value) -> Result<Names, Error> {
         kind,
         plural,
         singular,
+        list,
         short,
         categories,
     })

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::{
     Loss, Options,
     attributes::{UNREAD, unread, unread_in},
-    definition::{Crd, Version},
+    definition::{APPROVAL, Crd, LIST_KIND, Version},
     literal,
     meta::{self, Meta},
     name,
@@ -208,12 +208,13 @@ impl Root {
                 .iter()
                 .map(|column| Meta::call("printcolumn", fields(column))),
         );
-        if let Some(approval) = &crd.approval {
-            let pair = [
-                Meta::word("\"api-approved.kubernetes.io\""),
-                Meta::word(&literal::string(approval)),
-            ];
-            metas.push(Meta::call("annotation", pair.to_vec()));
+        let list = Some(&names.list).filter(|list| **list != format!("{}List", names.kind));
+        let annotations = [(APPROVAL, crd.approval.as_ref()), (LIST_KIND, list)];
+        for (key, value) in annotations {
+            if let Some(value) = value {
+                let pair = [key, value.as_str()].map(|text| Meta::word(&literal::string(text)));
+                metas.push(Meta::call("annotation", pair.to_vec()));
+            }
         }
         meta::attribute("kube", metas, 0)
     }

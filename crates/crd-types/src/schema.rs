@@ -86,16 +86,16 @@ const FLAGS: &[&str] = &[
 ];
 
 /// The keywords whose value is a number.
-const NUMBERS: &[&str] = &[
+const NUMBERS: &[&str] = &["maximum", "minimum", "multipleOf"];
+
+/// The keywords whose value is an integer.
+const COUNTS: &[&str] = &[
     "maxItems",
     "maxLength",
     "maxProperties",
-    "maximum",
     "minItems",
     "minLength",
     "minProperties",
-    "minimum",
-    "multipleOf",
 ];
 
 /// The fields of a CEL rule.
@@ -205,6 +205,9 @@ impl Normalizer {
         }
         if NUMBERS.contains(&keyword) && !value.is_number() {
             return Err(invalid(path, &format!("`{keyword}` is not a number")));
+        }
+        if COUNTS.contains(&keyword) && !plain(value).is_i64() {
+            return Err(invalid(path, &format!("`{keyword}` is not an integer")));
         }
         if keyword == "type" && !TYPES.iter().any(|known| value == known) {
             return Err(invalid(path, &format!("there is no type {value}")));

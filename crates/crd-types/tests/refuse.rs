@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crd_types::{Error, Options, generate, read};
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use serde_json::{Map, Value, json};
 
 fn definition(schema: Value) -> Value {
@@ -86,6 +87,55 @@ fn schemas_that_are_none() {
             matches!(read(&definition(schema.clone())), Err(Error::Schema { .. })),
             "{schema}"
         );
+    }
+}
+
+/// Every value of the definition with every keyword, as another type: what the API server's types cannot hold is refused.
+#[test]
+fn values_of_other_types() {
+    let whole: Value = serde_yaml::from_str(include_str!("crds/every.yaml")).unwrap();
+    let mut paths = Vec::new();
+    pointers(&whole["spec"], "/spec", &mut paths);
+    let mut accepted = Vec::new();
+    for path in &paths {
+        for other in [
+            json!(5),
+            json!(1.5),
+            json!("a"),
+            json!(true),
+            json!([]),
+            json!([5]),
+            json!({}),
+        ] {
+            let mut value = whole.clone();
+            *value.pointer_mut(path).unwrap() = other.clone();
+            let decoded = serde_json::from_value::<CustomResourceDefinition>(value.clone());
+            if let (Ok(_), Err(error)) = (read(&value), decoded) {
+                accepted.push(format!("{path} {other}: {error}"));
+            }
+        }
+    }
+    assert_eq!(accepted, [""; 0], "of {}", paths.len());
+}
+
+/// The JSON pointer of each value inside of a value.
+fn pointers(value: &Value, path: &str, into: &mut Vec<String>) {
+    let inner: Vec<(String, &Value)> = match value {
+        Value::Object(fields) => fields
+            .iter()
+            .map(|(key, value)| (key.clone(), value))
+            .collect(),
+        Value::Array(values) => values
+            .iter()
+            .enumerate()
+            .map(|(index, value)| (index.to_string(), value))
+            .collect(),
+        _ => Vec::new(),
+    };
+    for (key, value) in inner {
+        let path = format!("{path}/{}", key.replace('~', "~0").replace('/', "~1"));
+        pointers(value, &path, into);
+        into.push(path);
     }
 }
 

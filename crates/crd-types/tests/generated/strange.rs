@@ -30,7 +30,8 @@ use serde_json::Value;
     derive = "Default",
     derive = "PartialEq",
     served = false,
-    deprecated = r#"use "v1""#
+    deprecated = r#"use "v1""#,
+    annotation("operator-runtime/list-kind", "Strings")
 )]
 #[serde(rename_all = "camelCase")]
 pub struct StringResourceSpec {

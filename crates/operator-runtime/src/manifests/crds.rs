@@ -6,7 +6,7 @@ mod structural;
 mod unions;
 mod validation;
 
-use std::{collections::BTreeMap, fmt, panic, thread};
+use std::{collections::BTreeMap, fmt, mem, panic, thread};
 
 use embedded::Types;
 use k8s_openapi::{
@@ -47,6 +47,10 @@ pub struct Crds {
 /// The longest description of a type of Kubernetes, in characters, unless [`Crds::description_length`] says otherwise. These
 /// descriptions are most of the bytes of a CRD that embeds a `PodTemplateSpec`.
 const DESCRIPTION_LENGTH: usize = 80;
+
+/// The annotation that becomes the kind of lists, for which kube's derive has no attribute. An imported type has it if the
+/// list is not a `<Kind>List`.
+const LIST_KIND: &str = "operator-runtime/list-kind";
 
 /// Why there are no CRDs.
 #[derive(Debug)]
@@ -171,6 +175,12 @@ impl Crds {
     ) -> CustomResourceDefinition {
         let types = self.types.get_or_insert_with(Types::load);
         let mut crd = K::crd();
+        if let Some(annotations) = &mut crd.metadata.annotations {
+            if let Some(list) = annotations.remove(LIST_KIND) {
+                crd.spec.names.list_kind = Some(list);
+            }
+            crd.metadata.annotations = Some(mem::take(annotations)).filter(|all| !all.is_empty());
+        }
         nullable::leave_where_written::<K>(&mut crd);
         schemas(&mut crd)
             .for_each(|schema| change(schema, |schema| types.complete::<K>(schema, length)));
