@@ -81,20 +81,18 @@ impl Create {
     /// Deletes from `created` what it adds to `before`.
     fn undo(&self, before: &Project, created: &Project) -> Result<Project> {
         match self {
-            Self::Api(CreateApi {
-                gvk,
-                resource,
-                controller,
-                controller_name,
-                ..
-            }) => created.delete_api(&DeleteApi {
-                gvk: gvk.clone(),
-                resource: Some(*resource),
-                controller: Some(*controller),
-                controller_name: controller_name.clone(),
+            Self::Api(create) => created.delete_api(&DeleteApi {
+                gvk: create
+                    .key_in(before)
+                    .map_or(create.gvk.clone(), |key| key.gvk()),
+                resource: Some(create.resource),
+                controller: Some(create.controller),
+                controller_name: create.controller_name.clone(),
             }),
             Self::Webhook(create) => created.delete_webhook(&DeleteWebhook {
-                gvk: create.gvk.clone(),
+                gvk: create
+                    .target(before)
+                    .map_or(create.gvk.clone(), |target| target.key.gvk()),
                 defaulting: create.defaulting,
                 validation: create.validation,
                 conversion: create.conversion,

@@ -1,6 +1,6 @@
 //! Webhooks of types: whose they are, and where their files are.
 
-use super::testing::create;
+use super::testing::{create, webhook};
 use super::webhook_tests::{TWO, project, refused};
 use super::*;
 use crate::error::Failure;
@@ -49,19 +49,19 @@ fn types_of_other_projects() {
     refused(
         &[&first],
         "cert-manager v1 Certificate domain=io path=other::Certificate validation",
-        "the path of `cert-manager/v1, Kind Certificate` is `cert_manager_crds::v1::Certificate`, not `other::Certificate`",
+        "the path of `cert-manager.io/v1, Kind Certificate` is `cert_manager_crds::v1::Certificate`, not `other::Certificate`",
         "--external-api-path cert_manager_crds::v1::Certificate",
     );
     refused(
         &[&first],
         "cert-manager v1 Certificate plural=certs validation",
-        "the plural of `cert-manager/v1, Kind Certificate` is `certificates`, not `certs`",
+        "the plural of `cert-manager.io/v1, Kind Certificate` is `certificates`, not `certs`",
         "--plural certificates",
     );
     refused(
         &[&first],
         &format!("{CERTIFICATE} conversion"),
-        "`cert-manager/v1, Kind Certificate` is not defined by this project, so its versions are not converted here",
+        "`cert-manager.io/v1, Kind Certificate` is not defined by this project, so its versions are not converted here",
         "operator-forge status",
     );
     refused(
@@ -97,7 +97,7 @@ fn controllers_of_types_of_other_projects() {
     let webhook = "cert-manager v1 Certificate defaulting";
     let mut with_all = project(&[&path, later, webhook]);
     let names: Vec<_> = with_all.controllers().into_iter().map(|c| c.name).collect();
-    assert_eq!(names, ["cert-manager-certificate", "renewer"]);
+    assert_eq!(names, ["cert-manager-io-certificate", "renewer"]);
     let first = format!("{CERTIFICATE} defaulting");
     let default = "cert-manager v1 Certificate resource=false";
     assert_eq!(project(&[&first, later, default]), with_all);
@@ -113,7 +113,7 @@ fn controllers_of_types_of_other_projects() {
     let failure = Failure::from(Project::read(with_all.write().as_bytes()).unwrap_err());
     assert_eq!(
         failure.what,
-        "`PROJECT:13`: `cert-manager/v1, Kind Certificate` has neither an API, a controller nor webhooks"
+        "`PROJECT:13`: `cert-manager.io/v1, Kind Certificate` has neither an API, a controller nor webhooks"
     );
 }
 
@@ -142,10 +142,49 @@ fn two_types_of_one_name() {
         error,
         "operator-forge status",
     );
-    refused(
-        &["cert v1 Foo"],
+}
+
+#[test]
+fn two_groups_with_the_same_first_label() {
+    let all = [
+        "cert v1 Foo",
         "cert v1 Foo domain=io path=c::Foo validation",
-        "`cert/v1, Kind Foo` would mean two types",
+        "cert v1 Foo domain=example.org path=d::Foo validation",
+    ];
+    let groups = |project: &Project| -> Vec<_> {
+        let keys = project.webhooks().into_iter();
+        keys.map(|view| view.key.group.to_string()).collect()
+    };
+    assert_eq!(groups(&project(&all)), ["cert.example.org", "cert.io"]);
+    // The first labels are enough where they name one group.
+    let named = project(&[all[1], "cert v1 Foo defaulting"]);
+    assert_eq!(groups(&named), ["cert.io"]);
+    refused(
+        &all[1..],
+        "cert v1 Foo defaulting",
+        "`cert/v1, Kind Foo` is defined neither by this project nor by Kubernetes",
         "operator-forge status",
     );
+}
+
+/// kubebuilder writes the group of an external type in two parts, which stay.
+#[test]
+fn a_group_in_two_parts_stays() {
+    let whole = project(&["cert v1 Foo domain=io path=c::Foo validation"]).write();
+    let parts = whole.replace(
+        "- external: true\n  group: cert.io",
+        "- domain: io\n  external: true\n  group: cert",
+    );
+    let parts = Project::read(parts.as_bytes()).unwrap();
+    let more = parts
+        .create_webhook(&webhook("cert v1 Foo domain=io path=c::Foo defaulting"))
+        .unwrap();
+    let [view] = more.webhooks()[..] else {
+        panic!("one entry");
+    };
+    assert_eq!(
+        (view.key.group.as_str(), view.key.domain.as_str()),
+        ("cert", "io")
+    );
+    assert!(view.webhooks.defaulting.is_some());
 }

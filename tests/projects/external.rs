@@ -23,17 +23,17 @@ const WRITTEN: [(&str, &str, &str); 7] = [
         "\n[dependencies]\ncert-manager-types = { path = \"vendor/cert-manager-types\" }\n",
     ),
     (
-        "src/controllers/cert_manager/certificate.rs",
+        "src/controllers/cert_manager_io/certificate.rs",
         "use kube::ResourceExt;\nuse operator_runtime::{Action, Controller, ReconcileError};",
         "use kube::api::{Api, Patch, PatchParams};\nuse kube::ResourceExt;\nuse operator_runtime::{Action, Controller, ReconcileError, Verb};",
     ),
     (
-        "src/controllers/cert_manager/certificate.rs",
+        "src/controllers/cert_manager_io/certificate.rs",
         "Controller::external(NAME, reconcile)",
         "Controller::external(NAME, reconcile).needs::<Certificate>(&[Verb::Patch])",
     ),
     (
-        "src/controllers/cert_manager/certificate.rs",
+        "src/controllers/cert_manager_io/certificate.rs",
         "_: Arc<Context>) -> Result<Action, Error> {\n    tracing::debug!(name = certificate.name_any(), \"nothing to do\");",
         "context: Arc<Context>) -> Result<Action, Error> {
     let namespace = certificate.namespace().unwrap_or_default();
@@ -42,17 +42,17 @@ const WRITTEN: [(&str, &str, &str); 7] = [
     api.patch(&certificate.name_any(), &PatchParams::default(), &Patch::Merge(seen)).await?;",
     ),
     (
-        "src/webhooks/cert_manager/v1/certificate/default.rs",
+        "src/webhooks/cert_manager_io/v1/certificate/default.rs",
         "    Ok(())\n",
         "    let names = || vec![\"example.com\".to_owned()];\n    _certificate.spec.dns_names.get_or_insert_with(names);\n    Ok(())\n",
     ),
     (
-        "tests/webhooks/cert_manager/v1/certificate/default.rs",
+        "tests/webhooks/cert_manager_io/v1/certificate/default.rs",
         "assert_eq!(stored.metadata.name, certificate.metadata.name);",
         "assert_eq!(stored.spec.dns_names.unwrap(), [\"example.com\"]);",
     ),
     (
-        "tests/controllers/cert_manager/certificate.rs",
+        "tests/controllers/cert_manager_io/certificate.rs",
         "use kube::api::{ListParams, WatchParams};",
         "use kube::ResourceExt;\nuse kube::api::{ListParams, PostParams, WatchParams};\nuse kube::runtime::wait::await_condition;",
     ),
@@ -79,7 +79,7 @@ fn written() -> Tree {
         *file = text.replacen(from, to, 1).into_bytes();
     }
     let test = files
-        .get_mut("tests/controllers/cert_manager/certificate.rs")
+        .get_mut("tests/controllers/cert_manager_io/certificate.rs")
         .unwrap();
     test.extend(include_bytes!("external/controller.rs"));
     let vendored = [

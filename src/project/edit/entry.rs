@@ -66,9 +66,14 @@ impl Project {
     /// A copy of the entry of this group, version and kind, with its key. The rules allow one.
     pub(super) fn named(&self, gvk: &Gvk) -> Result<(Key, Resource), Refused> {
         let own = self.own_key(gvk);
-        let key = self.resources.keys().find(|key| key.gvk() == *gvk).cloned();
         // Some groups of Kubernetes have two names, such as `networking` and `networking.k8s.io`.
-        let key = key.or_else(|| self.meaning_of(&own)).unwrap_or(own);
+        let meant = self.meaning_of(&own).unwrap_or(own);
+        let exact = self.resources.keys().find(|key| key.gvk() == *gvk);
+        let key = match exact {
+            Some(key) => key.clone(),
+            None if self.resources.contains_key(&meant) => meant,
+            None => self.external_of(gvk).cloned().unwrap_or(meant),
+        };
         match self.resources.get(&key) {
             Some(entry) => Ok((key, entry.clone())),
             None => Err(self.not_there(key)),
@@ -107,13 +112,27 @@ impl Project {
         to_be: Use,
     ) -> Result<Key, Violation> {
         let key = match external {
-            Some(External { domain, .. }) => Some(Key {
-                domain: domain.clone(),
-                ..own.clone()
-            }),
+            Some(External { domain, .. }) => Some(self.external_key(own, domain)),
             None => self.meaning_of(own),
         };
         key.ok_or_else(|| unknown_kind(self, own, to_be))
+    }
+
+    /// The key of an external type. A new one has the whole group: two groups may have the same first label, and are two modules.
+    fn external_key(&self, own: &Key, domain: &Domain) -> Key {
+        let in_parts = Key {
+            domain: domain.clone(),
+            ..own.clone()
+        };
+        if self.resources.contains_key(&in_parts) {
+            return in_parts;
+        }
+        let valid = "an API group consists of valid parts";
+        Key {
+            group: in_parts.api_group(false).parse().expect(valid),
+            domain: Domain::default(),
+            ..in_parts
+        }
     }
 
     /// The key of the type that `own`, a key in the project's domain, means: an API of the project, a core type, or an external
@@ -131,11 +150,27 @@ impl Project {
                 ..own.clone()
             });
         }
-        let is = |(key, resource): &(&Key, &Resource)| {
-            key.gvk() == own.gvk() && resource.external.is_some()
-        };
+        self.external_of(&own.gvk()).cloned()
+    }
+
+    /// The key of the external type of this group, version and kind. The first labels of a group are enough if one group has them.
+    fn external_of(&self, gvk: &Gvk) -> Option<&Key> {
+        let is = |key: &Key| (&key.kind, key.version) == (&gvk.kind, gvk.version);
+        let externals = self
+            .resources()
+            .filter(|(_, entry)| entry.external.is_some());
+        let externals: Vec<_> = externals
+            .map(|(key, _)| key)
+            .filter(|key| is(key))
+            .collect();
         // The rules allow one entry for each group, version and kind.
-        self.resources().find(is).map(|(key, _)| key.clone())
+        let exact = externals.iter().find(|key| key.group == gvk.group);
+        let first_labels = format!("{}.", gvk.group);
+        let mut longer = externals
+            .iter()
+            .filter(|key| key.group.as_str().starts_with(&first_labels));
+        let longer = longer.next().filter(|_| longer.next().is_none());
+        exact.or(longer).copied()
     }
 
     /// The entry at `key`, made if there is none.

@@ -14,8 +14,7 @@ use crate::project::{Definition, Key, Project, Resource, Source, rules};
 pub struct Import {
     /// The name of the CRD.
     pub name: CrdName,
-    /// `--group`: the API group, or its part before a dot. The default is the part before the project's domain, or before the first
-    /// dot.
+    /// `--group`: the API group, or its part before a dot. The default is the part before the project's domain, or the whole group.
     pub group: Option<Group>,
     /// The kind.
     pub kind: Kind,
@@ -176,9 +175,9 @@ impl Project {
         }
     }
 
-    /// The API group of a CRD, as group and domain. An entry of the kind decides, then `--group`, then the project's domain, then
-    /// an entry of the group. Any other group is a foreign one, and stays whole: two groups may have the same first label, and are
-    /// two modules.
+    /// The API group of a CRD, as group and domain. An entry of the kind decides, then `--group` for a kind that the project takes
+    /// over, then the project's domain, then an entry of the group. Any other group is a foreign one, and stays whole: two groups
+    /// may have the same first label, and are two modules.
     fn group_of(&self, api_group: &str, import: &Import) -> (Group, Domain) {
         let mut of_group = self
             .resources
@@ -194,7 +193,8 @@ impl Project {
             "" => Some(""),
             group => group.strip_suffix('.'),
         });
-        let wanted = import.group.as_ref().and_then(|group| {
+        let wanted = import.group.as_ref().filter(|_| !import.external);
+        let wanted = wanted.and_then(|group| {
             let rest = api_group.strip_prefix(group.as_str())?;
             Some((group.as_str(), rest.trim_start_matches('.')))
         });

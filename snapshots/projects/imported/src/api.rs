@@ -5,7 +5,7 @@
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use operator_runtime::{CrdError, Crds};
 
-pub mod edge {
+pub mod edge_acme_dev {
     pub mod v1 {
         pub mod gateway;
         pub use gateway::Gateway;

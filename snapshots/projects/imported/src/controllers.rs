@@ -6,7 +6,7 @@ use operator_runtime::Controllers;
 
 use crate::Context;
 
-pub mod edge {
+pub mod edge_acme_dev {
     pub mod gateway;
 }
 
@@ -18,7 +18,7 @@ pub mod storage {
 #[rustfmt::skip]
 pub fn all() -> Controllers<Context> {
     let mut all = Controllers::default();
-    all.add(edge::gateway::controller());
+    all.add(edge_acme_dev::gateway::controller());
     all.add(storage::backup::controller());
     all.hub::<crate::api::storage::backup::Backup>();
     all

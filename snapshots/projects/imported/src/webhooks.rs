@@ -6,7 +6,7 @@ use operator_runtime::webhook::Webhooks;
 
 use crate::Context;
 
-pub mod edge {
+pub mod edge_acme_dev {
     pub mod v1 {
         pub mod gateway {
             pub mod validate;
@@ -27,7 +27,7 @@ pub mod storage {
 #[rustfmt::skip]
 pub fn all() -> Webhooks<Context> {
     let mut all = Webhooks::default();
-    all.add(edge::v1::gateway::validate::webhook());
+    all.add(edge_acme_dev::v1::gateway::validate::webhook());
     all.add(storage::v1::backup::default::webhook());
     all.add(storage::v1::backup::validate::webhook());
     all

@@ -9,7 +9,7 @@ mod shared;
 use self::shared::cluster;
 
 mod controllers {
-    mod edge {
+    mod edge_acme_dev {
         mod gateway;
     }
     mod storage {
@@ -18,7 +18,7 @@ mod controllers {
 }
 
 mod webhooks {
-    mod edge {
+    mod edge_acme_dev {
         mod v1 {
             mod gateway {
                 mod validate;

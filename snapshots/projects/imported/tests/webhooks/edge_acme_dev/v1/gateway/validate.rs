@@ -2,7 +2,7 @@
 
 use kube::api::PostParams;
 
-use imported_operator::api::edge::v1::Gateway;
+use imported_operator::api::edge_acme_dev::v1::Gateway;
 
 use crate::cluster;
 

@@ -2,7 +2,7 @@
 
 use operator_runtime::webhook::{Change, Denied, FieldErrors, OWN_NAMESPACE, Request, Webhook};
 
-use crate::api::edge::v1::Gateway;
+use crate::api::edge_acme_dev::v1::Gateway;
 
 use crate::Context;
 

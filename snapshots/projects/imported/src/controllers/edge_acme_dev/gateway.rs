@@ -6,10 +6,10 @@ use kube::ResourceExt;
 use operator_runtime::{Action, Controller, ReconcileError};
 
 use crate::Context;
-use crate::api::edge::v1::Gateway;
+use crate::api::edge_acme_dev::v1::Gateway;
 
 /// The name of this controller in logs, metrics and probes.
-const NAME: &str = "edge-gateway";
+const NAME: &str = "edge-acme-dev-gateway";
 
 /// Declares the types that this controller uses. `make manifests` derives its permissions from here.
 ///
