@@ -144,7 +144,7 @@ pub struct Edit {
     #[arg(long, value_enum, value_name = "CRATE")]
     pub crypto: Option<Crypto>,
     /// Longest description of Kubernetes' types in CRDs, in characters; 0 leaves them out; 80 unless it is set
-    #[arg(long, value_name = "LENGTH")]
+    #[arg(long, value_name = "LENGTH", value_parser = length)]
     pub crd_description_length: Option<u32>,
     /// Plugins to add: grafana, helm, olm, release; or to remove: --plugins=-helm
     #[arg(long, value_name = "NAME", value_delimiter = ',', action = ArgAction::Append)]
@@ -224,4 +224,9 @@ pub struct Files {
     /// Generated files, relative to the project
     #[arg(value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub paths: Vec<String>,
+}
+
+fn length(text: &str) -> Result<u32, &'static str> {
+    text.parse()
+        .map_err(|_| "it is not a number of characters, such as 80")
 }
