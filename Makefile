@@ -38,8 +38,12 @@ test: ## Run the tests that every change has to pass; some need a real API serve
 PARTS := lint test features msrv shells book schemas lint-generated registry histories fuzz random-types charts pages chaos \
 	upgrades etcd-steps etcd-faults
 .PHONY: test-all
-test-all: ## Run every test, long run and linter, as the nightly workflow does (hours), and list their outcomes (PARTS="fuzz msrv")
+test-all: ## Run every test, long run and linter, one after the other (hours), and list their outcomes (PARTS="fuzz msrv")
 	@unset PROPTEST_RNG_SEED && sh tests/all.sh $(PARTS)
+
+.PHONY: parts
+parts: ## List the parts of test-all, which the nightly workflow runs side by side
+	@echo $(PARTS)
 
 .PHONY: features
 features: ## Check operator-runtime with every set of its features
