@@ -39,6 +39,13 @@ pub fn is_inside_repository(directory: &Path) -> bool {
         .any(|ancestor| ancestor.join(".git").exists())
 }
 
+/// Whether the index of a repository has `path`, so that it came with the repository or goes with it.
+pub fn is_tracked(directory: &Path, path: &RelPath) -> bool {
+    is_inside_repository(directory)
+        && output(directory, &["ls-files", "-z", "--", path.as_str()])
+            .is_ok_and(|tracked| !tracked.is_empty())
+}
+
 /// Makes a repository in `directory`.
 pub fn init(directory: &Path) -> Result<()> {
     output(directory, &["init", "--quiet"]).map(drop)

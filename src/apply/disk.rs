@@ -83,6 +83,8 @@ pub trait Disk {
     /// A number that tells this checkout from others, such as the one that a repository was cloned from; `None` where the system has
     /// none.
     fn checkout(&self) -> io::Result<Option<u64>>;
+    /// Whether git tracks a file.
+    fn is_tracked(&self, path: &RelPath) -> bool;
     /// The path as errors name it.
     fn show(&self, path: &RelPath) -> String;
 }

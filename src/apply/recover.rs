@@ -174,15 +174,16 @@ pub fn clear_stage(disk: &dyn Disk) -> Result<()> {
     clear().map_err(cannot(disk, "delete", &STAGE))
 }
 
-/// The journal or record at `path`, if there is one. One of another checkout is refused: whoever made a repository may have put it
-/// there, and a copy of a checkout has files of its own.
+/// The journal or record at `path`, if there is one. One of another checkout, or one that git tracks, is refused: whoever made a
+/// repository may have put it there, and a copy of a checkout has files of its own.
 pub fn read(disk: &dyn Disk, path: &'static RelPath) -> Result<Option<Journal>> {
     let why = match disk.find(path)? {
         Found::Absent => return Ok(None),
         Found::File(bytes) => match Journal::parse(&bytes) {
             Ok(journal) => {
                 let checkout = disk.checkout().map_err(cannot(disk, "read", &LOCAL))?;
-                return match journal.checkout == checkout {
+                let is_ours = journal.checkout == checkout && !disk.is_tracked(path);
+                return match is_ours {
                     true => Ok(Some(journal)),
                     false => Err(Error::OtherCheckout(path.as_str())),
                 };

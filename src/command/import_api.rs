@@ -192,9 +192,10 @@ fn import(
     let known = workspace.project.sources();
     let known = known.filter(|(_, source)| source.name.as_str() == name);
     let known: Vec<String> = known.map(|(key, _)| key.version.to_string()).collect();
+    let is_served = crd.versions.iter().any(|version| version.served);
     let is_wanted = |version: &crd_types::Version| match wanted {
         Some(wanted) => wanted == version.name,
-        None => is_used(version) || known.contains(&version.name),
+        None => is_served && is_used(version) || known.contains(&version.name),
     };
     let import = of_crd(name, value, crd, is_wanted)?;
     if wanted.is_none() {

@@ -131,6 +131,10 @@ impl Disk for Faulty {
         self.real.boot()
     }
 
+    fn is_tracked(&self, path: &RelPath) -> bool {
+        self.real.is_tracked(path)
+    }
+
     fn show(&self, path: &RelPath) -> String {
         self.real.show(path)
     }

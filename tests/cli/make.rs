@@ -144,7 +144,12 @@ fn the_e2e_test_waits_for_what_is_implemented() {
 /// The test looks where `config/default` installs.
 #[test]
 fn the_e2e_test_follows_the_namespace() {
-    for namespace in ["platform", "\"platform\" # ours"] {
+    for entry in [
+        "namespace: platform",
+        "namespace: \"platform\" # ours",
+        "namespace: 'platform'",
+        "\"namespace\": platform",
+    ] {
         let scripts = [
             ("kubectl", KUBECTL),
             ("cargo", CARGO),
@@ -155,12 +160,7 @@ fn the_e2e_test_follows_the_namespace() {
         fs::write(directory.path().join("bin/reason"), "Available\n").unwrap();
         let file = "config/default/kustomization.yaml";
         let from = "namespace: memcached-operator-system";
-        edit(
-            directory.path(),
-            file,
-            from,
-            &format!("namespace: {namespace}"),
-        );
+        edit(directory.path(), file, from, entry);
         let (succeeds, text) = make(directory.path(), &["test-e2e", "KIND_CLUSTER=e2e"]);
         assert!(succeeds, "{text}");
         let calls = fs::read_to_string(directory.path().join("bin/calls")).unwrap();

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{
     Error, Loss, MAX_SIZE,
-    schema::{Normalizer, Object, plain, shape, text},
+    schema::{Normalizer, Object, are_texts, plain, shape, text},
 };
 
 /// A CustomResourceDefinition whose names and schemas are valid.
@@ -129,11 +129,14 @@ pub fn read(definition: &Value) -> Result<Crd, Error> {
     if definition.to_string().len() > MAX_SIZE {
         return Err(Error::Large);
     }
-    let types: [(_, HasType); 4] = [
+    let types: [(_, HasType); 5] = [
         (TEXTS, Value::is_string),
         (FLAGS, Value::is_boolean),
         (OBJECTS, Value::is_object),
-        (NUMBERS, Value::is_i64),
+        (MAPS, are_texts),
+        (NUMBERS, |value| {
+            value.as_i64().is_some_and(|it| i32::try_from(it).is_ok())
+        }),
     ];
     for (fields, has_type) in types {
         for field in fields {
@@ -216,11 +219,13 @@ const FLAGS: &[&str] = &[
 ];
 
 const OBJECTS: &[&str] = &[
-    "metadata.annotations",
     "spec.versions.[].schema",
     "spec.versions.[].subresources.status",
 ];
 
+const MAPS: &[&str] = &["metadata.annotations"];
+
+/// Of 32 bits.
 const NUMBERS: &[&str] = &["spec.versions.[].additionalPrinterColumns.[].priority"];
 
 /// Whether every value at a path has a type. What is absent or null has each, but an element of a list.

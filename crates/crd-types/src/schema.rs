@@ -241,6 +241,13 @@ impl Normalizer {
                 Value::Array(values)
             }
             Kind::Plain if keyword == "x-kubernetes-validations" => {
+                let fields = value.as_array().into_iter().flatten();
+                let fields = fields.filter_map(Value::as_object).flat_map(Object::keys);
+                let unknown = fields.filter(|field| !RULE.contains(&field.as_str()));
+                self.unknown.extend(unknown.map(|field| Unknown {
+                    path: path.clone(),
+                    keyword: format!("{keyword}[].{field}"),
+                }));
                 rules(value).map_err(|why| invalid(path, &why))?
             }
             Kind::Plain if keyword == "externalDocs" && !are_texts(value) => {
@@ -322,7 +329,7 @@ fn says_nothing(keyword: &str, value: &Value) -> bool {
 }
 
 /// Whether a value is an object of strings.
-fn are_texts(value: &Value) -> bool {
+pub(crate) fn are_texts(value: &Value) -> bool {
     let fields = value.as_object();
     fields.is_some_and(|fields| fields.values().all(Value::is_string))
 }

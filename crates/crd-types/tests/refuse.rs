@@ -105,6 +105,7 @@ fn values_of_other_types() {
             json!(true),
             json!([]),
             json!([5]),
+            json!(99_999_999_999_i64),
             json!({}),
         ] {
             let mut value = whole.clone();
@@ -227,6 +228,7 @@ fn losses_are_named() {
         "properties": { "spec": { "type": "object", "properties": {
             "a": { "type": "integer", "format": "uint32" },
             "b": { "type": "string", "x-unknown": 1 },
+            "c": { "type": "string", "x-kubernetes-validations": [{ "rule": "true", "massage": "none" }] },
         } } },
     });
     let crd = read(&definition(schema)).unwrap();
@@ -236,5 +238,11 @@ fn losses_are_named() {
         .iter()
         .map(|loss| (loss.path.as_str(), loss.keyword.as_str()))
         .collect();
-    assert_eq!(losses, [("v1 .spec.b", "x-unknown")]);
+    assert_eq!(
+        losses,
+        [
+            ("v1 .spec.b", "x-unknown"),
+            ("v1 .spec.c", "x-kubernetes-validations[].massage"),
+        ]
+    );
 }

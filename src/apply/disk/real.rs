@@ -7,6 +7,7 @@ use std::{
 };
 
 use super::{super::LOCAL, Disk, FileType, Held, Lock};
+use crate::git;
 use crate::tree::{self, Found, RelPath};
 
 /// A project's directory on disk.
@@ -162,6 +163,10 @@ impl Disk for Real {
 
     fn checkout(&self) -> io::Result<Option<u64>> {
         Ok(number(&fs::symlink_metadata(self.full(&LOCAL))?))
+    }
+
+    fn is_tracked(&self, path: &RelPath) -> bool {
+        git::is_tracked(&self.root, path)
     }
 
     fn show(&self, path: &RelPath) -> String {

@@ -304,6 +304,10 @@ impl Disk for MemoryDisk {
         Ok(Some(1))
     }
 
+    fn is_tracked(&self, _: &RelPath) -> bool {
+        false
+    }
+
     fn show(&self, path: &RelPath) -> String {
         path.to_string()
     }

@@ -64,15 +64,35 @@ fn images_that_the_controllers_run() {
 fn the_managers_image_in_other_containers() {
     let init = "sed -i 's/^      containers:/      initContainers:\\n        - name: prepare\\n          image: controller:latest\\n&/' \
                 config/manager/manager.yaml";
-    let chart = Chart::new("one-api", &[init]);
-    let objects = chart.rendered(&["image.tag=\"1.2\"".to_owned()]);
+    let job = "printf '%s\\n' 'apiVersion: batch/v1' 'kind: CronJob' 'metadata: {name: report}' \
+               'spec: {schedule: \"@daily\", jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [\
+               {name: report, image: \"controller:latest\"}, {name: other, image: \"other:1\"}]}}}}}' > config/manager/report.yaml && \
+               sed -i 's/- manager.yaml/&\\n  - report.yaml/' config/manager/kustomization.yaml";
+    let chart = Chart::new("one-api", &[init, job]);
+    chart.assert_same();
+    let values = [
+        "image.tag=\"1.2\"",
+        "image.pullPolicy=\"Always\"",
+        "imagePullSecrets=[{\"name\":\"registry\"}]",
+    ];
+    let objects = chart.rendered(&values.map(str::to_owned));
     let pod = manager(&objects).pointer("/spec/template/spec").unwrap();
-    for containers in ["initContainers", "containers"] {
-        assert_eq!(
-            pod[containers][0]["image"], "controller:1.2",
-            "{containers}"
-        );
+    let of_job = "/spec/jobTemplate/spec/template/spec";
+    let job = objects.of("CronJob")[0].pointer(of_job).unwrap();
+    for (pod, containers) in [
+        (pod, "initContainers"),
+        (pod, "containers"),
+        (job, "containers"),
+    ] {
+        let container = &pod[containers][0];
+        assert_eq!(container["image"], "controller:1.2", "{containers}");
+        assert_eq!(container["imagePullPolicy"], "Always", "{containers}");
+        assert_eq!(pod["imagePullSecrets"], json!([{"name": "registry"}]));
     }
+    assert_eq!(
+        job["containers"][1],
+        json!({"name": "other", "image": "other:1"})
+    );
 }
 
 /// Webhooks never wait for the operator in the namespace of the release, whatever `config/default` calls it.

@@ -163,6 +163,7 @@ impl Manager {
         );
         labels.push(Part::Action(helper));
 
+        deployment::pull(&mut node, &self.image);
         match kind {
             "Deployment" if deployment::container(object).is_some() => {
                 self.deployment(&mut node, object)

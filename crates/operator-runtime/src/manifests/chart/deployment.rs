@@ -8,9 +8,8 @@ use super::{
 };
 
 /// The fields of the Pod that a value of the same name replaces.
-const OF_POD: [&str; 5] = [
+const OF_POD: [&str; 4] = [
     "affinity",
-    "imagePullSecrets",
     "nodeSelector",
     "tolerations",
     "topologySpreadConstraints",
@@ -97,7 +96,6 @@ impl Manager {
     }
 
     fn container(&self, node: &mut Node, original: &Value, volume: Option<&str>) {
-        node.instead_line("imagePullPolicy", ".Values.image.pullPolicy");
         node.instead("resources", ".Values.resources");
 
         let starts =
@@ -268,6 +266,35 @@ fn refuse(
         END.to_owned(),
     ];
     node.mapping(&[key]).parts().extend(lines.map(Part::Action));
+}
+
+/// Where objects have a Pod: a Deployment and the like, a CronJob, a Pod.
+const PODS: [&[&str]; 3] = [
+    &["spec", "template", "spec"],
+    &["spec", "jobTemplate", "spec", "template", "spec"],
+    &["spec"],
+];
+
+/// Lets values say how the containers with an image, and init containers, get it: the manager's, and others that use its image.
+pub fn pull(node: &mut Node, image: &str) {
+    let image = reference(image);
+    for path in PODS {
+        let Some(pod) = node.at(path) else { continue };
+        let mut uses = false;
+        for list in ["containers", "initContainers"] {
+            for part in pod.at(&[list]).into_iter().flat_map(Node::parts) {
+                if let Part::Item(container) = part
+                    && container.line("image") == Some(&image)
+                {
+                    container.instead_line("imagePullPolicy", ".Values.image.pullPolicy");
+                    uses = true;
+                }
+            }
+        }
+        if uses {
+            pod.instead("imagePullSecrets", ".Values.imagePullSecrets");
+        }
+    }
 }
 
 /// The image, of which values replace the parts.
