@@ -18,7 +18,9 @@ const HEAD: [&str; 3] = ["apiVersion", "kind", "metadata"];
 /// The inputs for a type, without `apiVersion`, `kind` and `metadata`. The first has every field.
 pub(crate) fn inputs(schema: &JSONSchemaProps) -> Vec<Value> {
     let schema = without_head(schema);
-    let full = (0..choices(&schema).min(MOST)).map(Shape::Full);
+    let choices = 0..choices(&schema).min(MOST);
+    let full = choices.clone().map(Shape::Full);
+    let full = full.chain(choices.map(Shape::One));
     let others = [Shape::Minimal, Shape::Empty, Shape::Null, Shape::Default];
     let (mut inputs, mut optional) = (Vec::new(), BTreeSet::new());
     for shape in full.chain(others) {
@@ -60,6 +62,8 @@ fn without_head(schema: &JSONSchemaProps) -> JSONSchemaProps {
 enum Shape<'a> {
     /// Every field, with this alternative of each choice.
     Full(usize),
+    /// The same with lists and maps of one item: a conversion may split a list into its first item and the rest.
+    One(usize),
     /// Every field beside this one, each as small as possible, but not this field. Elsewhere only the path
     /// to the field: otherwise a Pod template would generate a thousand large objects.
     Without(&'a str),
@@ -76,7 +80,7 @@ enum Shape<'a> {
 impl Shape<'_> {
     fn choice(self) -> usize {
         match self {
-            Self::Full(choice) => choice,
+            Self::Full(choice) | Self::One(choice) => choice,
             _ => 0,
         }
     }
@@ -140,6 +144,7 @@ impl<'a> Maker<'a> {
         let count = match self.shape {
             Shape::Without(without) if leads(&path, without) => least.max(1),
             Shape::Minimal | Shape::Empty | Shape::Without(_) => least,
+            Shape::One(_) => least.max(1).min(most),
             _ => least.max(2).min(most),
         };
         let count = usize::try_from(count).ok()?;
@@ -195,7 +200,11 @@ impl<'a> Maker<'a> {
             return Some(object.into());
         }
         if let Some(JSONSchemaPropsOrBool::Schema(value)) = &schema.additional_properties {
-            for (index, key) in ["key-a", "key-b"].into_iter().enumerate() {
+            let keys = match self.shape {
+                Shape::One(_) => &["key-a"][..],
+                _ => &["key-a", "key-b"],
+            };
+            for (index, &key) in keys.iter().enumerate() {
                 let value = self.value(value, &format!("{path}.*"), choice + index);
                 object.extend(value.map(|value| (key.to_owned(), value)));
             }
@@ -268,6 +277,8 @@ mod tests {
         let expected = [
             r#"{"a":"text-1","b":["text-2","text-3"],"c":{"key-a":true,"key-b":false}}"#,
             r#"{"a":"text-1","b":["text-2","text-3"],"c":{"key-a":false,"key-b":true}}"#,
+            r#"{"a":"text-1","b":["text-2"],"c":{"key-a":true}}"#,
+            r#"{"a":"text-1","b":["text-2"],"c":{"key-a":false}}"#,
             r#"{"a":"text-1"}"#,
             r#"{"a":"text-1","b":[],"c":{}}"#,
             r#"{"a":"text-1","b":null,"c":{"key-a":true,"key-b":false}}"#,

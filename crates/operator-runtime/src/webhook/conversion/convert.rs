@@ -43,8 +43,9 @@ pub(super) fn convert<H: TypedObject>(
     }
 
     // The hub keeps nothing, so an annotation on it is ignored.
-    let kept = annotation.filter(|_| from.is_some()).and_then(Node::as_str);
+    let kept = annotation.and_then(Node::as_str);
     let kept = kept.and_then(|kept| parse(&key, kept));
+    let kept = from.zip(kept);
     let (json, keeps) = carefully(hub, &source, taken.as_ref(), kept, to)?;
     if let Some(keeps) = &keeps {
         annotation::expect_room(annotations, &key, keeps)?;
@@ -86,7 +87,7 @@ fn carefully<H: TypedObject>(
     mut hub: H,
     source: &Node,
     taken: Option<&Value>,
-    kept: Option<Kept>,
+    kept: Option<(&Spoke<H>, Kept)>,
     to: Option<&Spoke<H>>,
 ) -> Result<(Value, Option<String>), Reason> {
     let carry = |value: &mut Value| {
@@ -96,15 +97,21 @@ fn carefully<H: TypedObject>(
     };
     let mut json = to_value(&hub).map_err(text)?;
     carry(&mut json);
-    if let Some(kept) = kept {
-        let mut restored = json.clone();
-        kept.restore(&mut restored);
-        match from_value(restored.clone()) {
-            Ok(whole) => (hub, json) = (whole, restored),
-            Err(error) => {
-                tracing::debug!("ignoring kept fields that no longer fit the hub: {error}")
+    if let Some((spoke, kept)) = kept {
+        // A client sees what it has written: a kept value that would change it is outdated.
+        let shown = spoke.version.show(hub.clone()).ok();
+        let mut whole = None;
+        kept.restore(&mut json, |restored| {
+            let Ok(restored) = from_value::<H>(restored.clone()) else {
+                return false;
+            };
+            let fits = shown.is_none() || spoke.version.show(restored.clone()).ok() == shown;
+            if fits {
+                whole = Some(restored);
             }
-        }
+            fits
+        });
+        hub = whole.unwrap_or(hub);
     }
     let Some(spoke) = to else {
         return Ok((json, None));

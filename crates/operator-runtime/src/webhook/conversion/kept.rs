@@ -53,11 +53,17 @@ impl Kept {
         self.0.is_empty()
     }
 
-    /// Restores the kept values, unless the user changed the place.
-    pub(super) fn restore(self, hub: &mut Value) {
-        for difference in self.0 {
-            difference.restore(hub);
-        }
+    /// Restores the kept values, unless the user changed the place, and as far as the hub with them `fits`.
+    pub(super) fn restore(mut self, hub: &mut Value, mut fits: impl FnMut(&Value) -> bool) {
+        // Fields of one object often belong together, so that one of them alone does not fit.
+        let parent = |it: &Difference| it.path.split_last().map(|(_, parent)| parent.to_vec());
+        self.0.sort_by_cached_key(|it| format!("{:?}", parent(it)));
+        let objects: Vec<_> = self.0.chunk_by(|a, b| parent(a) == parent(b)).collect();
+        let mut tries = TRIES;
+        restore(&objects, hub, &mut |hub| {
+            tries = tries.saturating_sub(1);
+            tries > 0 && fits(hub)
+        });
     }
 
     fn compare_fields(
@@ -107,6 +113,32 @@ impl Kept {
     }
 }
 
+/// How often it is tried whether a hub fits: a user may write the annotation.
+const TRIES: usize = 200;
+
+/// Restores all of these parts if the hub with them fits, or else as many of them as do.
+fn restore(parts: &[&[Difference]], hub: &mut Value, fits: &mut impl FnMut(&Value) -> bool) {
+    let mut whole = hub.clone();
+    parts
+        .iter()
+        .copied()
+        .flatten()
+        .for_each(|it| it.restore(&mut whole));
+    if whole == *hub || fits(&whole) {
+        *hub = whole;
+        return;
+    }
+    let singles: Vec<_> = match parts {
+        [object] => object.chunks(1).collect(),
+        _ => parts.to_vec(),
+    };
+    if singles.len() > 1 {
+        let (first, second) = singles.split_at(singles.len() / 2);
+        restore(first, hub, fits);
+        restore(second, hub, fits);
+    }
+}
+
 fn named(items: &[Value]) -> Option<(&'static str, Vec<&str>)> {
     elements::names(items, |item, field| item.get(field)?.as_str())
 }
@@ -122,7 +154,7 @@ impl Difference {
         keys.collect()
     }
 
-    fn restore(self, hub: &mut Value) {
+    fn restore(&self, hub: &mut Value) {
         let Some((last, parents)) = self.path.split_last() else {
             return;
         };
@@ -137,8 +169,8 @@ impl Difference {
         if fields.get(key).filter(|value| !value.is_null()) != self.lost.as_ref() {
             return;
         }
-        match self.kept {
-            Some(value) => fields.insert(key.clone(), value),
+        match &self.kept {
+            Some(value) => fields.insert(key.clone(), value.clone()),
             None => fields.remove(key),
         };
     }

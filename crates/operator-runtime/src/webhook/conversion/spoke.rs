@@ -17,7 +17,7 @@ use crate::object::TypedObject;
 /// The fields of the hub that this version cannot hold are kept in an annotation, so that a client that
 /// reads and writes this version erases nothing. They are found by a round trip of the hub through this
 /// version. They are restored when the object becomes the hub again, unless a user has changed the matching
-/// fields of this version. The annotation is `conversion.GROUP/HUB`, such as
+/// fields of this version, or would then see something else in this version than was written. The annotation is `conversion.GROUP/HUB`, such as
 /// `conversion.cache.example.com/v1`, and the hub never has it. In a list whose elements have a unique
 /// `name` or `type`, the parts of each element are kept. Other lists are restored as a whole, and only if
 /// they are unchanged.
@@ -96,7 +96,7 @@ impl<H: TypedObject> Spoke<H> {
         Self::new(true, up, down)
     }
 
-    fn new<S>(
+    pub(super) fn new<S>(
         fallible: bool,
         up: impl Fn(S) -> Result<H, Reason> + Send + Sync + 'static,
         down: impl Fn(H) -> Result<S, Reason> + Send + Sync + 'static,

@@ -22,6 +22,9 @@ pub(super) trait Version<H>: Send + Sync {
     /// the object does not convert back.
     fn down(&self, hub: H) -> Result<(Vec<u8>, Option<H>), Reason>;
 
+    /// The hub in this version, without metadata.
+    fn show(&self, hub: H) -> Result<Value, Reason>;
+
     /// An object as its type serializes it.
     #[cfg(feature = "testing")]
     fn normalize(&self, object: &Node) -> Result<Value, Reason>;
@@ -68,6 +71,12 @@ where
         let mut spoke = (self.down)(hub)?;
         let json = write(&mut spoke)?;
         Ok((json, (self.up)(spoke).ok()))
+    }
+
+    fn show(&self, hub: H) -> Result<Value, Reason> {
+        let mut spoke = (self.down)(hub)?;
+        mem::take(spoke.meta_mut());
+        serde_json::to_value(spoke).map_err(|error| error.to_string())
     }
 
     #[cfg(feature = "testing")]

@@ -108,6 +108,55 @@ fn changes_of_the_user_win() {
     );
 }
 
+/// A version with one field, the words of two fields of the hub. A hub without a first field is kept as such.
+fn words() -> Conversion {
+    let up = |spoke: v1alpha1::Widget| {
+        let mut hub = v1::Widget::new("", v1::WidgetSpec::default());
+        hub.metadata = spoke.metadata;
+        let (first, rest) = spoke
+            .spec
+            .name
+            .split_once(' ')
+            .unwrap_or((&spoke.spec.name, ""));
+        hub.spec.display_name = first.to_owned();
+        if !rest.is_empty() {
+            hub.spec.options = [("rest".to_owned(), rest.to_owned())].into();
+        }
+        Ok(hub)
+    };
+    let down = |hub: v1::Widget| {
+        let rest = hub.spec.options.get("rest").map_or("", String::as_str);
+        let name = format!("{} {rest}", hub.spec.display_name);
+        let mut spoke = v1alpha1::Widget::new("", v1alpha1::WidgetSpec::default());
+        spoke.spec.name = name.trim().to_owned();
+        spoke.metadata = hub.metadata;
+        Ok(spoke)
+    };
+    let mut hub = Conversion::to::<v1::Widget>();
+    hub.add(Spoke::new(false, up, down));
+    hub.into()
+}
+
+#[test]
+fn a_kept_value_does_not_change_what_the_user_wrote() {
+    let spec = json!({ "displayName": "", "limits": { "max": 5 }, "options": { "rest": "a" } });
+    let hub = widget("v1", &spec);
+    let mut spoke = one(words(), "v1alpha1", &hub).unwrap();
+    assert_eq!(spoke["spec"]["name"], "a");
+    assert_eq!(one(words(), "v1", &spoke).unwrap()["spec"], spec);
+
+    // The kept name alone, which is empty, would leave only the second word.
+    spoke["spec"]["name"] = "a c".into();
+    let hub = one(words(), "v1", &spoke).unwrap();
+    let expected =
+        json!({ "displayName": "a", "limits": { "max": 5 }, "options": { "rest": "c" } });
+    assert_eq!(hub["spec"], expected);
+    assert_eq!(
+        one(words(), "v1alpha1", &hub).unwrap()["spec"]["name"],
+        "a c"
+    );
+}
+
 #[test]
 fn fields_that_only_a_newer_replica_knows_are_kept_too() {
     let mut hub = full();
