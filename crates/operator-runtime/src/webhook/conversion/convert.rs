@@ -100,12 +100,15 @@ fn carefully<H: TypedObject>(
     if let Some((spoke, kept)) = kept {
         // A client sees what it has written: a kept value that would change it is outdated.
         let shown = spoke.version.show(hub.clone()).ok();
+        let mut written = spoke.version.normalize(source)?;
+        written["metadata"].take();
         let mut whole = None;
         kept.restore(&mut json, |restored| {
             let Ok(restored) = from_value::<H>(restored.clone()) else {
                 return false;
             };
-            let fits = shown.is_none() || spoke.version.show(restored.clone()).ok() == shown;
+            let now = spoke.version.show(restored.clone()).ok();
+            let fits = shown.is_none() || now == shown || now.as_ref() == Some(&written);
             if fits {
                 whole = Some(restored);
             }

@@ -26,7 +26,6 @@ pub(super) trait Version<H>: Send + Sync {
     fn show(&self, hub: H) -> Result<Value, Reason>;
 
     /// An object as its type serializes it.
-    #[cfg(feature = "testing")]
     fn normalize(&self, object: &Node) -> Result<Value, Reason>;
 
     /// The CRD with this version.
@@ -76,10 +75,11 @@ where
     fn show(&self, hub: H) -> Result<Value, Reason> {
         let mut spoke = (self.down)(hub)?;
         mem::take(spoke.meta_mut());
-        serde_json::to_value(spoke).map_err(|error| error.to_string())
+        let mut spoke = serde_json::to_value(spoke).map_err(|error| error.to_string())?;
+        spoke["metadata"].take();
+        Ok(spoke)
     }
 
-    #[cfg(feature = "testing")]
     fn normalize(&self, object: &Node) -> Result<Value, Reason> {
         normalize::<S>(object)
     }
@@ -90,7 +90,6 @@ where
     }
 }
 
-#[cfg(feature = "testing")]
 pub(super) fn normalize<K: TypedObject>(object: &Node) -> Result<Value, Reason> {
     let (value, _) = read::<K>(object)?;
     serde_json::to_value(value).map_err(|error| error.to_string())
