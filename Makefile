@@ -34,7 +34,7 @@ test: export PROPTEST_RNG_SEED ?= 1
 test: ## Run the tests that every change has to pass; some need a real API server
 	assets=$(ASSETS) && export KUBEBUILDER_ASSETS="$$assets" && $(CARGO) test --workspace --all-features
 
-# The fastest come first. What needs a network, another machine or root is not among them: fips, siege and the benchmarks.
+# Not among them: fips needs CMake, siege needs root, and the benchmarks measure.
 PARTS := lint test features msrv shells book schemas lint-generated registry histories fuzz random-types charts pages chaos \
 	upgrades etcd-steps etcd-faults
 .PHONY: test-all

@@ -55,7 +55,7 @@ impl Kept {
 
     /// Restores the kept values, unless the user changed the place, and as far as the hub with them `fits`.
     pub(super) fn restore(mut self, hub: &mut Value, mut fits: impl FnMut(&Value) -> bool) {
-        // Fields of one object often belong together, so that one of them alone does not fit.
+        // The fields of one object are tried together: one alone may not fit where all do.
         let parent = |it: &Difference| it.path.split_last().map(|(_, parent)| parent.to_vec());
         self.0.sort_by_cached_key(|it| format!("{:?}", parent(it)));
         let objects: Vec<_> = self.0.chunk_by(|a, b| parent(a) == parent(b)).collect();
