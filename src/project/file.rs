@@ -85,10 +85,7 @@ impl Project {
         let mut value =
             serde_yaml::to_value(to_file(self)).expect("a project has only strings for keys");
         sort(&mut value);
-        let text = serde_yaml::to_string(&value).expect("a value is valid YAML");
-        // The quotes that kubebuilder writes. No other line of the file can look like this one.
-        let text = text.replace("\nversion: '3'\n", "\nversion: \"3\"\n");
-        format!("{HEADER}{text}")
+        format!("{HEADER}{}", yaml::text(&value))
     }
 }
 

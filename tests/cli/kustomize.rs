@@ -56,9 +56,14 @@ pub fn silent_make() -> Command {
 
 /// The objects of `config/default`.
 pub fn built(directory: &Path) -> Objects {
+    built_from(directory, "config/default")
+}
+
+/// The objects of a kustomization.
+fn built_from(directory: &Path, kustomization: &str) -> Objects {
     printed(
         Command::new(kubectl())
-            .args(["kustomize", "config/default"])
+            .args(["kustomize", kustomization])
             .current_dir(directory),
     )
 }
@@ -111,8 +116,14 @@ impl Objects {
 
     pub fn environment(&self, variable: &str) -> Option<&str> {
         let variables = self.container()["env"].as_array()?.iter();
-        let mut values = variables.filter(|env| env["name"] == variable);
-        values.next()?["value"].as_str()
+        let mut found = variables.filter(|env| env["name"] == variable);
+        let found = found.next()?;
+        let Some(path) = found["valueFrom"]["fieldRef"]["fieldPath"].as_str() else {
+            return found["value"].as_str();
+        };
+        let key = path.strip_prefix("metadata.annotations['")?.strip_suffix("']")?;
+        let template = &self.one("Deployment", "controller-manager")["spec"]["template"];
+        template["metadata"]["annotations"][key].as_str()
     }
 
     /// Every place where the API server learns which Service to ask, and the name of the object that says so.
@@ -296,6 +307,14 @@ fn self_managed_certificates() {
         "namePrefix: other-",
     );
     check_self_managed(&built(directory.path()), "other-", "elsewhere");
+
+    // And so does a kustomization on top of it.
+    let overlay = directory.path().join("config/overlay");
+    fs::create_dir(&overlay).unwrap();
+    let lines = "resources: [../default]\nnamespace: overlaid\nnamePrefix: over-\n";
+    fs::write(overlay.join("kustomization.yaml"), lines).unwrap();
+    let objects = built_from(directory.path(), "config/overlay");
+    check_self_managed(&objects, "over-other-", "overlaid");
 }
 
 /// Webhooks for core types never wait for the operator in its own namespace, wherever that is.

@@ -28,6 +28,7 @@ mod make;
 #[allow(dead_code, reason = "the rest of operator-runtime uses it")]
 mod manifests {
     mod chart;
+    mod environment;
     mod generated;
     mod objects;
 

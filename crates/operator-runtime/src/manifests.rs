@@ -7,6 +7,7 @@ mod chart;
 mod conditions;
 mod crds;
 mod dashboard;
+mod environment;
 mod generated;
 pub mod migrate;
 mod nullable;

@@ -128,6 +128,11 @@ fn a_parent_chart() {
 fn a_mounted_certificate() {
     let chart = Chart::new("webhooks", &["operator-forge edit --certificates mounted"]);
     chart.assert_same();
+    // Two releases in one namespace have a Secret each.
+    let named = chart.rendered(&["fullnameOverride=\"mine\"".to_owned()]);
+    let pod = manager(&named).pointer(POD).unwrap();
+    let secret = &pod["volumes"][0]["secret"]["secretName"];
+    assert_eq!(*secret, "mine-webhook-server-cert");
     let values = [
         "webhooks.certificate.existingSecret=\"tls\"",
         "webhooks.certificate.caBundle=\"Q0E=\"",

@@ -81,8 +81,9 @@ pub(super) fn files(dir: &Path, text: &str) -> Result<BTreeMap<String, String>, 
              help: remove the object from config/default, and apply it after the release"
         ));
     }
-    names.learn(all.iter().map(|(object, _)| object));
     let certificates = Certificates::new(all.iter().map(|(object, _)| object), &manager);
+    let objects = all.iter().map(|(object, _)| object);
+    names.learn(objects, certificates.mounted.as_deref());
     let container = deployment::container(&manager).unwrap_or(&Value::Null);
     let manager = Manager {
         image: container["image"].as_str().unwrap_or_default().to_owned(),

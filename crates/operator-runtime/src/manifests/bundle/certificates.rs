@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::{base::entries, containers, list, remove_empty, text};
+use super::{super::environment, base::entries, containers, list, remove_empty, text};
 
 /// The directory in which OLM mounts `tls.crt` and `tls.key`.
 const DIRECTORY: &str = "/tmp/k8s-webhook-server/serving-certs";
@@ -39,17 +39,20 @@ pub(super) fn mount(
         let mut ports = entries(&container["ports"]).iter();
         ports.any(|one| one["name"] == *port || one["containerPort"] == *port)
     };
+    let before = deployment.clone();
     let Some(container) = containers(deployment).find(|container| serves(container)) else {
         return BTreeSet::new();
     };
     let mut secrets = BTreeSet::new();
     let mut left_out = BTreeSet::new();
-    if let Some(variables) = list(container, "env") {
-        for variable in variables.iter().filter(|one| one["name"] == VARIABLES[0]) {
-            secrets.insert(text(&variable["value"]).to_owned());
-        }
-        variables.retain(|one| !VARIABLES.contains(&text(&one["name"])));
+    let mut variables = Vec::new();
+    if let Some(all) = list(container, "env") {
+        let of_certificate = |one: &mut Value| VARIABLES.contains(&text(&one["name"]));
+        variables.extend(all.extract_if(.., of_certificate));
     }
+    let secret = variables.iter().filter(|one| one["name"] == VARIABLES[0]);
+    let secret = secret.filter_map(|variable| environment::value(variable, &before));
+    secrets.extend(secret.map(str::to_owned));
     if !secrets.is_empty() {
         // Only an operator that issues its certificate writes to the CRDs.
         let crds = objects
@@ -83,6 +86,12 @@ pub(super) fn mount(
     }
     args.push(json!(format!("{PATH}={DIRECTORY}")));
     container["args"] = Value::Array(args);
+    let annotations = deployment.pointer_mut("/spec/template/metadata/annotations");
+    if let Some(Value::Object(annotations)) = annotations {
+        for key in variables.iter().filter_map(environment::annotation) {
+            annotations.remove(key);
+        }
+    }
     secrets.extend(unmount(deployment, &paths));
     remove(objects, &secrets);
     left_out.extend(secrets.iter().map(|name| format!("secrets/{name}")));

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::deployment;
+use super::{super::environment, deployment};
 
 pub struct Certificates {
     /// The Secret of the certificate that the manager makes by itself.
     pub managed: Option<String>,
     /// The Secret of the certificate that it mounts.
-    mounted: Option<String>,
+    pub mounted: Option<String>,
     /// The kinds and names of the issuers and Certificates that sign the mounted one, and nothing else.
     authority: BTreeSet<(String, String)>,
 }
@@ -25,7 +25,9 @@ impl Certificates {
         });
         let managed = named(&container["env"], "WEBHOOK_SECRET");
         let mut certificates = Self {
-            managed: managed.and_then(|variable| Some(variable["value"].as_str()?.to_owned())),
+            managed: managed
+                .and_then(|variable| environment::value(variable, deployment))
+                .map(str::to_owned),
             mounted: secret.map(str::to_owned),
             authority: BTreeSet::new(),
         };

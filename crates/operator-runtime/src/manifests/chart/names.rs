@@ -37,14 +37,20 @@ impl Names {
         }
     }
 
-    /// Learns the names with the prefix. An empty prefix marks no name, so all of them stay as they are.
-    pub fn learn<'a>(&mut self, objects: impl Iterator<Item = &'a Value>) {
+    /// Learns the names with the prefix, also that of the Secret that the manager mounts, which may be somebody else's. An
+    /// empty prefix marks no name, so all of them stay as they are.
+    pub fn learn<'a>(
+        &mut self,
+        objects: impl Iterator<Item = &'a Value>,
+        mounted: Option<&'a str>,
+    ) {
         // kustomize adds no prefix to these.
         let fixed = ["Namespace", "CustomResourceDefinition"].map(Value::from);
         let prefixed = |name: &&str| !self.prefix.is_empty() && name.starts_with(&self.prefix);
         let names = objects
             .filter(|object| !fixed.contains(&object["kind"]))
             .filter_map(|object| object["metadata"]["name"].as_str())
+            .chain(mounted)
             .filter(prefixed);
         self.known = names.map(str::to_owned).collect();
         self.known.sort_by_key(|name| std::cmp::Reverse(name.len()));
