@@ -6,6 +6,7 @@
 mod disk;
 mod plain;
 mod rust;
+mod search;
 
 use std::{borrow::Cow, collections::BTreeMap, fmt, path::PathBuf, str::FromStr};
 
@@ -14,6 +15,7 @@ use sha2::{Digest as _, Sha256};
 pub use self::{
     disk::{Found, Obstacle, ObstacleKind, find, find_all, full, names, read, read_stream},
     plain::unix_line_ends,
+    search::{Unreadable, search},
 };
 use crate::name::rust::is_device;
 

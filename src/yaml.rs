@@ -82,6 +82,12 @@ pub fn text(value: &impl Serialize) -> String {
     serde_saphyr::to_string(value).expect("a value of JSON is YAML")
 }
 
+/// [`text`] with each scalar on one line, however long it is: for files of which people read and merge the lines.
+pub fn lines(value: &impl Serialize) -> String {
+    let options = serde_saphyr::ser_options! { prefer_block_scalars: false };
+    serde_saphyr::to_string_with_options(value, options).expect("a value of JSON is YAML")
+}
+
 /// A text as a scalar, in quotes where some version of YAML reads the plain word as another type.
 pub fn scalar(text: &str) -> String {
     self::text(&text).trim_end().to_owned()

@@ -174,16 +174,8 @@ fn owner_word(path: &RelPath, owner: Owner, found: Option<&Found>) -> &'static s
 
 /// The Derived files on disk that are not `known`.
 fn written_by_manifests(root: &Path, known: &BTreeSet<String>) -> Vec<FileStatus> {
-    let entries = walkdir::WalkDir::new(root.join(derived::CRDS))
-        .follow_root_links(false)
-        .into_iter();
-    let crds = entries
-        .flatten()
-        .filter(|entry| entry.file_type().is_file());
-    let crds = crds.filter_map(|entry| {
-        let path = entry.path().strip_prefix(root).ok()?;
-        Some(path.display().to_string().replace('\\', "/"))
-    });
+    let crds = tree::names(&root.join(derived::CRDS)).into_iter();
+    let crds = crds.map(|name| format!("{}/{name}", derived::CRDS));
     let paths = derived::FILES.iter().map(ToString::to_string).chain(crds);
     let is_derived = |path: &&String| {
         let path = path.parse::<RelPath>();

@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use walkdir::{DirEntry, WalkDir};
+use walkdir::DirEntry;
 
 use crate::{
     advice::Advice,
@@ -49,40 +49,17 @@ pub fn directory(root: &Path, at: &Path) -> Result<Vec<definitions::File>> {
     let real = fs::canonicalize(at);
     let real = real.map_err(|error| refused(at, &error.to_string()))?;
     let around = [tree::full(root), real.clone()];
-    let leads_out = |path: &Path| {
-        let target = tree::full(path);
-        !around.iter().any(|directory| target.starts_with(directory))
-    };
     let mut seen: BTreeSet<PathBuf> = real.ancestors().skip(1).map(Path::to_owned).collect();
+    seen.insert(real);
     let mut is_new = |path: &Path| fs::canonicalize(path).map_or(true, |real| seen.insert(real));
     let counts = |entry: &DirEntry| entry.file_type().is_dir() || holds_definitions(entry.path());
-    let entries = WalkDir::new(at)
-        .follow_links(true)
-        .sort_by_file_name()
-        .into_iter()
-        .filter_entry(|entry| counts(entry) && is_new(entry.path()));
-    let mut files = Vec::new();
-    for entry in entries {
-        let entry = match entry {
-            Ok(entry) => entry,
-            Err(error) if error.loop_ancestor().is_some() => continue,
-            Err(error) => {
-                let path = error.path().unwrap_or(at);
-                let why = error.io_error().map(ToString::to_string);
-                return Err(refused(path, &why.unwrap_or_default()));
-            }
-        };
-        let path = entry.path();
-        if entry.path_is_symlink() && leads_out(path) {
-            return Err(refused(path, "it is a link out of the directory"));
-        }
-        if entry.file_type().is_file() {
-            let bytes = tree::read(path).map_err(|error| refused(path, &error.to_string()))?;
-            let source = shown(path);
-            files.push(definitions::File { source, bytes });
-        }
-    }
-    Ok(files)
+    let found = tree::search(at, &around, |entry| counts(entry) && is_new(entry.path()));
+    let found = found.map_err(|error| refused(&error.path, &error.error.to_string()))?;
+    let file = |(path, bytes): (PathBuf, _)| definitions::File {
+        source: shown(&path),
+        bytes,
+    };
+    Ok(found.into_iter().map(file).collect())
 }
 
 /// Whether a file has the extension of YAML or JSON.

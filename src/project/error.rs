@@ -246,6 +246,7 @@ pub enum Refused {
     /// Fields for a version that is a copy.
     FieldsOfCopy(&'static str),
     ApiExists(Key),
+    ExternalKind(Key),
     /// A field that a controller with an image cannot have.
     BesideImage(&'static str),
     /// The types of the API are not generated from a CRD.

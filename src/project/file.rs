@@ -85,7 +85,7 @@ impl Project {
         let mut value =
             serde_yaml::to_value(to_file(self)).expect("a project has only strings for keys");
         sort(&mut value);
-        format!("{HEADER}{}", yaml::text(&value))
+        format!("{HEADER}{}", yaml::lines(&value))
     }
 }
 

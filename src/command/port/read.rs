@@ -1,8 +1,11 @@
 //! The Go project on disk. Nothing is written there.
 
-use std::path::{Path, PathBuf};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
-use walkdir::{DirEntry, WalkDir};
+use walkdir::DirEntry;
 
 use crate::{
     advice::{Advice, Script},
@@ -66,40 +69,43 @@ impl Go {
     pub fn files(&self) -> Result<Files> {
         let is_hidden = |entry: &DirEntry| {
             let name = entry.file_name().to_string_lossy();
-            entry.depth() > 0 && (name.starts_with('.') || name == "node_modules")
+            name.starts_with('.') || name == "node_modules"
         };
-        let entries = WalkDir::new(&self.directory).sort_by_file_name();
-        let mut files = Files::default();
-        for entry in entries.into_iter().filter_entry(|it| !is_hidden(it)) {
-            let refused = |path: &Path, why: String| {
-                let shown = path.display();
-                Failure::refused(format!("cannot read `{shown}`: {why}"))
-                    .note("the Go project is searched for code and manifests to port")
-                    .advise(
-                        Script::anywhere("chmod -R u+rX").path(self.directory.to_string_lossy()),
-                    )
-            };
-            let entry = entry.map_err(|error| {
-                let path = error.path().unwrap_or(&self.directory);
-                refused(path, error.to_string())
-            })?;
-            let path = entry.path().strip_prefix(&self.directory);
-            let path = path.unwrap_or(entry.path()).to_string_lossy();
-            let path = path.replace('\\', "/");
-            let extension = path.rsplit('.').next().unwrap_or_default();
-            let is_wanted = match extension {
-                "go" => true,
-                "yaml" | "yml" | "json" => path.starts_with("config/"),
+        let shown = |path: &Path| {
+            let path = path.strip_prefix(&self.directory).unwrap_or(path);
+            path.to_string_lossy().replace('\\', "/")
+        };
+        let is_wanted = |entry: &DirEntry| {
+            let path = shown(entry.path());
+            match path.rsplit('.').next() {
+                _ if is_hidden(entry) => false,
+                _ if entry.file_type().is_dir() => true,
+                Some("go") => true,
+                Some("yaml" | "yml" | "json") => path.starts_with("config/"),
                 _ => false,
-            };
-            if entry.file_type().is_file() && is_wanted {
-                let bytes = tree::read(entry.path());
-                let bytes = bytes.map_err(|error| refused(entry.path(), error.to_string()))?;
-                let text = String::from_utf8_lossy(&bytes).replace("\r\n", "\n");
-                files.0.insert(path, text);
             }
-        }
-        Ok(files)
+        };
+        let found = tree::search(&self.directory, &[], is_wanted).map_err(|error| {
+            let what = error.path.display();
+            let failure = Failure::refused(format!("cannot read `{what}`: {}", error.error))
+                .note("the Go project is searched for code and manifests to port");
+            let directory = self.directory.to_string_lossy();
+            match error.error.kind() {
+                io::ErrorKind::PermissionDenied => {
+                    failure.advise(Script::anywhere("chmod -R u+rX").path(directory))
+                }
+                _ => failure
+                    .note("types of CRDs alone: `create api --from-crd`")
+                    .advise(Advice::drop("--from-kubebuilder")),
+            }
+        })?;
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).replace("\r\n", "\n");
+        let files = found.into_iter();
+        Ok(Files(
+            files
+                .map(|(path, bytes)| (shown(&path), text(bytes)))
+                .collect(),
+        ))
     }
 }
 

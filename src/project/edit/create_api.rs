@@ -150,6 +150,13 @@ impl Project {
         if existing.is_some() && !create.force {
             return Err(Refused::ApiExists(key.clone()).into());
         }
+        let group = key.api_group(false);
+        let is_external = |(other, it): &(&Key, &Resource)| {
+            it.external.is_some() && other.kind == key.kind && other.api_group(false) == group
+        };
+        if let Some((external, _)) = self.resources.iter().find(is_external) {
+            return Err(Refused::ExternalKind(external.clone()).into());
+        }
         let mut versions = self.apis_of(&key.group, &key.kind).map(|(_, entry)| entry);
         let like = existing.or_else(|| versions.next());
         let plural = create.plural.clone();

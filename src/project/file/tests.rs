@@ -92,21 +92,21 @@ fn unknown_fields_are_kept_at_every_level() {
     let project = Project::read(text.as_bytes()).unwrap();
     let written = project.write();
     for kept in [
-        "cliVersion: 4.15.0\n",
+        "cliVersion: \"4.15.0\"\n",
         "  grafana.kubebuilder.io/v1-alpha: {}\n",
         "    flavour:\n      a:\n      - x\n      - 0.5\n      - null\n      b: 1\n",
-        "      hint: yes\n",
+        "      hint: \"yes\"\n",
         "        age: ",
-        "    listKind: '0x10'\n",
-        "  - colour: on\n    name: again\n",
+        "    listKind: \"0x10\"\n",
+        "  - colour: \"on\"\n    name: again\n",
         "  path: crate::api\n",
-        "tested: 'true'\n",
+        "tested: \"true\"\n",
     ] {
         assert!(written.contains(kept), "{kept:?} in\n{written}");
     }
     assert_eq!(Project::read(written.as_bytes()).unwrap(), project);
     let changed = project.create_api(&create("cache v1 Other")).unwrap();
-    assert!(changed.write().contains("listKind: '0x10'"));
+    assert!(changed.write().contains("listKind: \"0x10\""));
 }
 
 #[test]
@@ -124,4 +124,15 @@ fn order_style_and_line_ends_do_not_matter() {
         Project::read(GOOD.replace('\n', "\r\n").as_bytes()).unwrap(),
         good()
     );
+}
+
+/// kubebuilder reads YAML 1.1, where these words are booleans and numbers.
+#[test]
+fn words_that_another_reader_takes_for_something_else_are_quoted() {
+    let project = empty("y.com", false).create_api(&create("on v1 On"));
+    let text = project.unwrap().write().replace("Name: demo", "Name: off");
+    let text = Project::read(text.as_bytes()).unwrap().write();
+    for line in ["group: \"on\"", "kind: \"On\"", "projectName: \"off\""] {
+        assert!(text.contains(line), "{line} in {text}");
+    }
 }

@@ -62,7 +62,7 @@ fn core_entry(project: &Project, key: &Key, resource: &Resource) -> Option<Viola
         return Some(
             broken
                 .by_command(Remedy::Kubernetes(since))
-                .in_file(format!("kubernetes: '{since}'")),
+                .in_file(format!("kubernetes: \"{since}\"")),
         );
     }
     if resource.api.is_some() {

@@ -238,6 +238,11 @@ pub fn failure(refused: Refused) -> Failure {
                     None => Script::forge("create webhook --help"),
                 })
         }
+        Refused::ExternalKind(key) => {
+            no(format!("the project has `{key}` as a type of another project"))
+                .note("delete it from the project first")
+                .advise(Script::forge("delete api").flags(&of(&key)).code("--dry-run"))
+        }
         Refused::WideEntry { key, own } => {
             let failure = no(format!("`{key}` is cluster-scoped, so the project cannot be namespaced"))
                 .note("a namespaced operator has a Role in each namespace, and a Role cannot allow watching such a kind");
