@@ -303,16 +303,10 @@ impl Module {
         } else {
             ""
         };
-        let mut names = properties(schema).map(|(name, _)| name);
-        let is_camel = names.any(|name| name.contains(|c: char| c.is_ascii_uppercase()));
-        let camel = match is_camel {
-            true => "#[serde(rename_all = \"camelCase\")]\n",
-            false => "",
-        };
         let (attributes, fields, default) = (made.attributes, made.fields, made.default);
         format!(
             "\n{comment}#[derive(Clone, Debug, {of_default}PartialEq, Deserialize, {derive}, Serialize)]\n\
-             {camel}{attributes}pub struct {name} {{\n{fields}}}\n{default}"
+             #[serde(rename_all = \"camelCase\")]\n{attributes}pub struct {name} {{\n{fields}}}\n{default}"
         )
     }
 

@@ -1,6 +1,6 @@
 //! Status writes: each controller owns its conditions and fields, and unchanged ones are not sent.
 
-use std::fmt::Debug;
+use std::{borrow::Cow, fmt::Debug};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::{
@@ -116,10 +116,13 @@ where
             ours.note(writer.as_deref(), read.meta());
             break None;
         }
-        let live = Raw::of(read)?.status;
+        let live = match &newest {
+            Some(newest) => Cow::Owned(Raw::of(newest)?.status),
+            None => Cow::Borrowed(&old.status),
+        };
         let holds = change.holds(&Parts::of(&live), &ours);
         if !holds {
-            let (read, now) = (&old.status, &live);
+            let (read, now) = (&old.status, &*live);
             tracing::debug!(%read, %now, "the controller's part of the status has changed");
         }
         // An outdated decision gets the conflict from the API server.
@@ -195,8 +198,11 @@ where
     // An apply leaves what another manager owns, and whoever wrote it by a merge patch owns it for ever.
     let mut tries = 0;
     loop {
-        let live = Raw::of(&written)?.status;
         let lingering = writer.lingering(written.meta());
+        if lingering.is_empty() {
+            return Ok(written);
+        }
+        let live = Raw::of(&written)?.status;
         let Some(corrected) = change.corrected(&live, ours, &lingering) else {
             return Ok(written);
         };

@@ -56,6 +56,7 @@ pub enum Roof {
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Bark {
     pub color: String,
     #[serde(default = "default_thickness")]

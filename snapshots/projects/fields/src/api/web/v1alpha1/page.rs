@@ -159,6 +159,7 @@ pub struct PageStatus {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, KubeSchema, Serialize)]
+#[serde(rename_all = "camelCase")]
 #[x_kube(validation = Rule::new("!has(oldSelf.revision) || has(self.revision)").message("revision cannot be removed"))]
 pub struct Source {
     #[schemars(extend("format" = "uri"))]
@@ -170,6 +171,7 @@ pub struct Source {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, KubeSchema, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Port {
     #[schemars(length(max = 15))]
     pub name: String,
@@ -222,6 +224,7 @@ pub enum Phase {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Item {
     pub name: String,
 }

@@ -45,6 +45,7 @@ pub struct TreeStatus {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Bark {
     pub color: String,
 }
