@@ -67,7 +67,10 @@ pub fn search(
             let bytes = read(path).map_err(|error| refused(path, error))?;
             let rest = left.checked_sub(bytes.len());
             left = rest.ok_or_else(|| {
-                refused(at, io::Error::other("its files have more than 256 MiB together"))
+                refused(
+                    at,
+                    io::Error::other("its files have more than 256 MiB together"),
+                )
             })?;
             files.push((path.to_owned(), bytes));
         }

@@ -121,7 +121,9 @@ impl Objects {
         let Some(path) = found["valueFrom"]["fieldRef"]["fieldPath"].as_str() else {
             return found["value"].as_str();
         };
-        let key = path.strip_prefix("metadata.annotations['")?.strip_suffix("']")?;
+        let key = path
+            .strip_prefix("metadata.annotations['")?
+            .strip_suffix("']")?;
         let template = &self.one("Deployment", "controller-manager")["spec"]["template"];
         template["metadata"]["annotations"][key].as_str()
     }

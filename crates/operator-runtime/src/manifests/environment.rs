@@ -4,8 +4,11 @@ use serde_json::Value;
 
 /// The annotation of the Pod whose value this variable has.
 pub fn annotation(variable: &Value) -> Option<&str> {
-    let path = variable.pointer("/valueFrom/fieldRef/fieldPath")?.as_str()?;
-    path.strip_prefix("metadata.annotations['")?.strip_suffix("']")
+    let path = variable
+        .pointer("/valueFrom/fieldRef/fieldPath")?
+        .as_str()?;
+    path.strip_prefix("metadata.annotations['")?
+        .strip_suffix("']")
 }
 
 /// The value of a variable in a container of this Deployment, if the Deployment says it.

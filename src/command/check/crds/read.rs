@@ -79,9 +79,8 @@ fn after(root: &Path) -> Result<Vec<File>> {
             ..
         }) => crd_files::directory(root, &root.join(BASES)),
         // `make manifests` writes it again, so nobody needs what a link leads to.
-        Found::Obstacle(obstacle) => Err(Failure::refused(obstacle.to_string()).advise(
-            Script::put_aside(&obstacle.path).then(Script::of("make manifests")),
-        )),
+        Found::Obstacle(obstacle) => Err(Failure::refused(obstacle.to_string())
+            .advise(Script::put_aside(&obstacle.path).then(Script::of("make manifests")))),
         _ => Err(Failure::refused(format!("no `{BASES}`"))
             .note("the CRDs of the project are there")
             .advise(Script::of("make manifests"))),

@@ -187,7 +187,10 @@ fn olm_issues_the_certificate() -> Result<()> {
         );
         let deployment = &csv["spec"]["install"]["spec"]["deployments"][0]["spec"];
         let annotations = &deployment["template"]["metadata"]["annotations"];
-        ensure!(!annotations.to_string().contains("webhook"), "{annotations}");
+        ensure!(
+            !annotations.to_string().contains("webhook"),
+            "{annotations}"
+        );
         let files = project.manifests_of_bundle()?.join(" ");
         for gone in [
             "secret",
