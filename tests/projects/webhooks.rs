@@ -199,7 +199,7 @@ impl Drop for Operator {
 }
 
 impl Operator {
-    fn start(binary: &Path, kubeconfig: &Path, log: PathBuf, container: &Value, port: u16) -> Self {
+    fn start(binary: &Path, kubeconfig: &Path, log: PathBuf, template: &Value, port: u16) -> Self {
         let mut command = Command::new(binary);
         command.args([
             "--health-probe-bind-address=0",
@@ -211,10 +211,18 @@ impl Operator {
         command
             .env("KUBECONFIG", kubeconfig)
             .env("RUST_BACKTRACE", "0");
+        let container = &template["spec"]["containers"][0];
         for variable in container["env"].as_array().unwrap() {
-            // The only value without a literal is the namespace.
-            let value = variable["value"].as_str().unwrap_or(NAMESPACE);
-            command.env(variable["name"].as_str().unwrap(), value);
+            let path = &variable["valueFrom"]["fieldRef"]["fieldPath"];
+            let value = match path.as_str() {
+                None => &variable["value"],
+                Some("metadata.namespace") => &Value::from(NAMESPACE),
+                Some(path) => {
+                    let key = path.strip_prefix("metadata.annotations['").unwrap();
+                    &template["metadata"]["annotations"][key.trim_end_matches("']")]
+                }
+            };
+            command.env(variable["name"].as_str().unwrap(), value.as_str().unwrap());
         }
         let child = command
             .stdin(Stdio::null())
@@ -253,7 +261,6 @@ fn asks_without_cert_manager() {
         .iter()
         .find(|object| object["kind"] == "Deployment")
         .unwrap();
-    let container = &deployment["spec"]["template"]["spec"]["containers"][0];
     let everything =
         serde_json::json!({"apiVersion": "v1", "kind": "List", "items": objects}).to_string();
     let deploy = || cluster.kubectl("apply --server-side --force-conflicts -f -", &everything);
@@ -262,7 +269,13 @@ fn asks_without_cert_manager() {
     let token = String::from_utf8(token.stdout).unwrap();
     let kubeconfig = control_plane.kubeconfig_for(ACCOUNT, token.trim()).unwrap();
     let log = scratch.path().join("operator.log");
-    let operator = Operator::start(&binary, &kubeconfig, log, container, port);
+    let operator = Operator::start(
+        &binary,
+        &kubeconfig,
+        log,
+        &deployment["spec"]["template"],
+        port,
+    );
 
     // Without size: it is filled in. With nobody to ask, the API server would refuse the object.
     let first = memcached("first", "v1alpha1", "{image: memcached}");
