@@ -4,21 +4,24 @@
 
 mod code;
 mod files;
+mod marker;
 #[cfg(test)]
 mod tests;
+mod tokens;
 
 use serde::{Deserialize, Deserializer};
 use serde_yaml::{Mapping, Value};
 
-pub use self::code::{Admission, Rule, Setting, admissions, built, flags, rules};
-pub use self::files::Files;
+pub use self::code::{Built, Code};
+pub use self::files::{Files, is_main, renamed};
+pub use self::marker::{Admission, Rule, Setting};
 use crate::{
     name::Plural,
     project::{FILE, LAYOUT},
     yaml,
 };
 
-/// The project file of kubebuilder, in version 3.
+/// The project file of kubebuilder, in version 2 or 3.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct GoProject {
@@ -34,6 +37,9 @@ pub struct GoProject {
     /// The plugins with settings, such as that for Helm charts.
     #[serde(deserialize_with = "or_default")]
     pub plugins: Mapping,
+    /// Whether the file has version 2, whose entries tell neither controllers nor webhooks.
+    #[serde(skip)]
+    pub is_version_2: bool,
 }
 
 /// An entry of `resources`: one group, version and kind.
@@ -51,22 +57,28 @@ pub struct Entry {
     /// The plural, where it is irregular.
     pub plural: Option<String>,
     /// Present where the project defines the API.
-    api: Option<Value>,
-    controller: bool,
-    controllers: Vec<Controller>,
+    pub api: Option<Value>,
+    /// Whether it has the default controller.
+    pub controller: bool,
+    /// Controllers with names.
+    #[serde(deserialize_with = "or_default")]
+    pub controllers: Vec<Controller>,
     /// Defaulting, validation and conversion.
     #[serde(deserialize_with = "or_default")]
     pub webhooks: Webhooks,
-    core: bool,
+    /// Whether Kubernetes defines the type.
+    pub core: bool,
     /// Whether another project defines the type.
     pub external: bool,
     /// The Go package of the type.
     pub path: String,
 }
 
+/// A controller beside the default one.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-struct Controller {
-    name: String,
+pub struct Controller {
+    /// The name.
+    pub name: String,
 }
 
 /// The webhooks of an entry.
@@ -87,7 +99,7 @@ pub struct Webhooks {
     pub spoke: Vec<String>,
 }
 
-/// The reason that a file is no project of kubebuilder in version 3.
+/// The reason that a file is no project of kubebuilder for Go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
     /// It is not YAML, or a field has the wrong type.
@@ -97,11 +109,11 @@ pub enum Error {
         /// The parser's error.
         what: String,
     },
-    /// It has another version than 3, or none.
+    /// It has another version than 2 and 3, or none.
     Version(Option<String>),
     /// It belongs to operator-forge.
     Ours,
-    /// It has this layout, which is not one of kubebuilder's for Go.
+    /// It has this layout, which is not one of kubebuilder's for Go; it is empty without one, in a directory that has no Go code.
     Layout(String),
 }
 
@@ -126,8 +138,9 @@ impl GoProject {
         images.collect()
     }
 
-    /// Reads the project file.
-    pub fn read(text: &str) -> Result<Self, Error> {
+    /// Reads the project file. Files before kubebuilder 3, and some that a person wrote, have no layout: then `is_go` tells
+    /// whether Go code is beside it.
+    pub fn read(text: &str, is_go: bool) -> Result<Self, Error> {
         let broken = |error: yaml::Error| Error::Yaml {
             place: error.place(FILE),
             what: error.what,
@@ -141,24 +154,45 @@ impl GoProject {
         if layout.contains(&LAYOUT) {
             return Err(Error::Ours);
         }
-        match probe.version.as_ref().map(scalar).as_deref() {
-            Some("3") => {}
-            other => return Err(Error::Version(other.map(str::to_owned))),
-        }
+        let version = probe.version.as_ref().map(scalar);
+        let is_version_2 = match version.as_deref() {
+            // The second is what the alpha releases of kubebuilder 3 wrote.
+            Some("3" | "3-alpha") => false,
+            Some("2") => true,
+            _ => return Err(Error::Version(version)),
+        };
         // Plugins of others come beside that of Go: `go.kubebuilder.io/v4`, `base.go.kubebuilder.io/v3`.
-        let is_go = |plugin: &&str| {
+        let has_go = |plugin: &&str| {
             let key = plugin.split('/').next().unwrap_or_default();
             key.split('.').any(|part| part == "go")
         };
-        if !layout.iter().any(is_go) {
+        if !layout.iter().any(has_go) && !(layout.is_empty() && is_go) {
             let first = layout.first().copied().unwrap_or_default();
             return Err(Error::Layout(first.to_owned()));
         }
-        yaml::read(text).map_err(broken)
+        let mut project: Self = yaml::read(text).map_err(broken)?;
+        project.is_version_2 = is_version_2;
+        if is_version_2 {
+            let domain = project.domain.clone().unwrap_or_default();
+            for entry in &mut project.resources {
+                entry.domain.clone_from(&domain);
+                entry.api = Some(Value::Null);
+            }
+        }
+        Ok(project)
     }
 }
 
 impl Webhooks {
+    fn join(&mut self, other: Self) {
+        self.defaulting |= other.defaulting;
+        self.validation |= other.validation;
+        self.conversion |= other.conversion;
+        self.spoke.extend(other.spoke);
+        self.defaulting_path = self.defaulting_path.take().or(other.defaulting_path);
+        self.validation_path = self.validation_path.take().or(other.validation_path);
+    }
+
     /// Whether there is a webhook for defaulting or validation.
     pub fn is_asked(&self) -> bool {
         self.defaulting || self.validation
@@ -181,6 +215,14 @@ impl Entry {
         let named = self.controllers.iter().map(|it| Some(it.name.as_str()));
         let default = self.controller.then_some(None);
         default.into_iter().chain(named).collect()
+    }
+
+    /// Adds what another entry of the same API says.
+    pub fn join(&mut self, other: Self) {
+        self.api = self.api.take().or(other.api);
+        self.controller |= other.controller;
+        self.controllers.extend(other.controllers);
+        self.webhooks.join(other.webhooks);
     }
 
     /// The same entry of another version.

@@ -162,6 +162,8 @@ names! {
     WebhookPath("path", path::WEBHOOK, path::webhook_fault, path::webhook_like);
     /// The name of a CustomResourceDefinition, such as `certificates.cert-manager.io`.
     CrdName("crd", rule::SUBDOMAIN, rule::subdomain_fault, rule::subdomain_like);
+    /// The name of a Lease, such as `3f1c2a9b.example.com`.
+    LeaseName("lease", rule::LEASE, rule::subdomain_fault, rule::subdomain_like);
     /// The Rust path of an external type, such as `cert_manager_crds::v1::Certificate`.
     RustPath("type", path::RUST, path::rust_fault, path::rust_like);
 }

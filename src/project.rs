@@ -54,8 +54,8 @@ pub use self::view::{ApiView, ControllerView, KindView, WebhookView};
 pub use self::webhooks::{Admission, Certificates, Webhooks};
 use crate::field::Field;
 use crate::name::{
-    ControllerName, Domain, Group, Kind, Plural, ProjectName, RustPath, ShortName, Version,
-    api_group,
+    ControllerName, Domain, Group, Kind, LeaseName, Plural, ProjectName, RustPath, ShortName,
+    Version, api_group,
     kubernetes::{self, CoreType, KubernetesVersion},
     rust,
 };
@@ -115,6 +115,9 @@ pub struct Settings {
     /// The cryptography of TLS.
     #[serde(default, skip_serializing_if = "is_default")]
     pub crypto: Crypto,
+    /// The Lease of the operator that this one replaces; `None` means that its name is the operator's.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub lease: Option<LeaseName>,
     /// The longest description of Kubernetes' types in CRDs, in characters; `None` until a command sets it, which means the
     /// runtime's default.
     #[serde(

@@ -29,6 +29,9 @@ pub struct Init {
     /// Port a Go project of kubebuilder: its domain, name, APIs, controllers, webhooks and samples. It is only read
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub from_kubebuilder: Option<PathBuf>,
+    /// File or directory with the CRDs of the Go project [default: its config/, deploy/ and charts/*/crds/]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::AnyPath, requires = "from_kubebuilder", action = ArgAction::Append)]
+    pub crds: Vec<String>,
     /// Copyright owner in the header of source files
     #[arg(long)]
     pub owner: Option<String>,

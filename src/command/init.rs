@@ -38,7 +38,7 @@ pub fn run(flags: &Global, init: &Init, prompt: Prompt<'_>, report: &Report) -> 
     }
     let project = Project::init(options(flags, &root, init, go.as_ref(), prompt)?);
     let mut request = match &go {
-        Some(go) => port(go, &root, project)?,
+        Some(go) => port(go, &init.crds, &flags.directory, &root, project)?,
         None => Request {
             next: vec![NextStep::new(
                 "add an API:",

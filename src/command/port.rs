@@ -3,30 +3,33 @@
 mod admission;
 mod checklist;
 mod controllers;
+mod conversions;
 mod crds;
+mod definitions;
+mod entries;
+mod libraries;
+mod names;
 mod permissions;
 mod read;
 mod samples;
+mod tally;
 mod webhooks;
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    path::Path,
-};
-
-use serde_json::Value;
+use std::{collections::BTreeSet, path::Path};
 
 pub use self::read::Go;
 use self::{
     checklist::{Checklist, FILE, Item, Title},
+    definitions::{Definitions, PLACES},
+    permissions::{File, Permissions},
     samples::samples,
+    tally::Tally,
 };
 use crate::{
     advice::{NextStep, Script},
-    definitions,
-    engine::{Request, crd_files, derived::CRDS, next},
+    engine::{Request, next},
     error::{Failure, Result},
-    kubebuilder::{Entry, Files},
+    kubebuilder::{Entry, Files, is_main, renamed},
     plan::{NamedFiles, Rewritten},
     project::{EditSettings, Key, Plugin, PluginEdit, Project},
     template,
@@ -34,64 +37,98 @@ use crate::{
 };
 
 /// The request for the project in `root`. It adds the entries of the Go project to `empty`, with their samples, and a list of what is
-/// left to a person.
-pub fn port(go: &Go, root: &Path, empty: Project) -> Result<Request> {
+/// left to a person. `crds` are the directories of CRDs that the command line names, seen from `base`.
+pub fn port(go: &Go, crds: &[String], base: &Path, root: &Path, empty: Project) -> Result<Request> {
     let files = go.files()?;
+    let definitions = Definitions::search(&files, base, crds)?;
+    refuse_without(&definitions, go, crds)?;
+    let settled = entries::settle(&go.project, &definitions, &files);
+    let own_groups = settled.entries.iter().filter(|it| it.is_api());
     let mut port = Port {
         go,
+        base,
         files: &files,
+        crds: &definitions,
+        has_named_crds: !crds.is_empty(),
+        own_groups: own_groups.map(Entry::api_group).collect(),
+        entries: settled.entries,
         known: BTreeSet::new(),
+        ruled: BTreeSet::new(),
         project: empty,
         checklist: Checklist::default(),
-        remarks: Vec::new(),
+        tally: Tally::default(),
+        remarks: settled.remarks,
         steps: Vec::new(),
         commands: Vec::new(),
     };
-    port.import(&definitions_of(go)?);
+    if go.project.is_version_2 {
+        port.remarks.push(
+            "`PROJECT` has version 2, which tells neither controllers nor webhooks: they are those of the Go code".to_owned(),
+        );
+    }
+    port.remarks.extend(definitions.differing.iter().cloned());
+    port.import();
+    port.refuse_nothing()?;
     port.controllers();
     port.webhooks()?;
     port.conversions()?;
-    let created = port.samples()?;
+    let mut created = port.samples()?;
+    created.extend(port.names()?);
+    port.libraries();
     port.others();
     port.plugins()?;
     port.finish(root, created)
 }
 
-/// The CRDs of the Go project, by name.
-///
-/// Errors: it defines APIs, and has no CRD. `make manifests` writes them, and some projects keep them out of git.
-fn definitions_of(go: &Go) -> Result<BTreeMap<String, Value>> {
-    let at = go.directory.join(CRDS);
-    let files = match at.is_dir() {
-        true => crd_files::directory(&go.directory, &at)?,
-        false => Vec::new(),
-    };
-    let values = definitions::values(&files)?;
+/// Refuses a project that defines APIs and has no CRD. `make manifests` writes them, and some projects keep them out of git.
+fn refuse_without(definitions: &Definitions, go: &Go, crds: &[String]) -> Result<()> {
     let mut apis = go.project.resources.iter().filter(|it| it.is_api());
-    match apis.next() {
-        Some(api) if values.is_empty() => Err(Failure::refused(format!(
-            "no CustomResourceDefinition in `{}`",
-            at.display()
-        ))
-        .note(format!("the types of `{}` come from its CRD", api.title()))
-        .note("`make manifests` in the Go project writes the CRDs")
-        .advise(
-            Script::anywhere("make -C")
-                .path(go.directory.to_string_lossy())
-                .code("manifests"),
-        )),
-        _ => Ok(values),
-    }
+    let Some(api) = apis.next().filter(|_| definitions.found.is_empty()) else {
+        return Ok(());
+    };
+    let places = match crds {
+        [] => format!("{PLACES} of `{}`", go.directory.display()),
+        named => named
+            .iter()
+            .map(|it| format!("`{it}`"))
+            .collect::<Vec<_>>()
+            .join(", "),
+    };
+    let failure = Failure::refused(format!("no CustomResourceDefinition in {places}"))
+        .note(format!("the types of `{}` come from its CRD", api.title()));
+    let unreadable = definitions.unreadable.values().take(3).cloned();
+    let failure = unreadable.fold(failure, Failure::note);
+    Err(with_crds(failure, go))
+}
+
+/// Adds how a port gets its CRDs to a refusal.
+fn with_crds(failure: Failure, go: &Go) -> Failure {
+    let directory = go.directory.to_string_lossy();
+    failure
+        .note("`make manifests` in the Go project writes the CRDs; `--crds DIR` names a directory that has them")
+        .advise(Script::anywhere("make -C").path(directory).code("manifests"))
 }
 
 /// A port in progress.
 struct Port<'a> {
     go: &'a Go,
+    /// The directory that the command works in.
+    base: &'a Path,
     files: &'a Files,
+    crds: &'a Definitions,
+    /// Whether the command line names the directories of the CRDs.
+    has_named_crds: bool,
+    /// The API groups that the Go project defines.
+    own_groups: BTreeSet<String>,
+    /// The entries, as the CRDs have them.
+    entries: Vec<Entry>,
     /// The files in Go that the list names.
     known: BTreeSet<&'a str>,
+    /// The files whose RBAC markers it has.
+    ruled: BTreeSet<&'a str>,
     project: Project,
     checklist: Checklist,
+    tally: Tally,
     remarks: Vec<String>,
     /// One step for each file to port.
     steps: Vec<NextStep>,
@@ -143,15 +180,49 @@ impl<'a> Port<'a> {
         let files = self.files;
         let controllers = entry.controllers().into_iter();
         controllers
-            .filter_map(|name| files.controller(entry, name))
+            .flat_map(|name| files.controllers(entry, name))
             .chain(files.webhook(entry).filter(|_| entry.webhooks.is_asked()))
             .collect()
     }
 
-    /// The text of a Go file; empty without one.
-    fn text(&self, source: Option<&str>) -> &'a str {
-        let text = source.and_then(|source| self.files.0.get(source));
-        text.map_or("", String::as_str)
+    /// Refuses a project none of whose kinds could be added: it would have nothing to build on.
+    fn refuse_nothing(&self) -> Result<()> {
+        if !self.tally.kinds.has_failed() {
+            return Ok(());
+        }
+        let directory = self.go.directory.to_string_lossy();
+        let what = format!("no kind of the Go project `{directory}` can be added");
+        let reasons = self.remarks.iter().take(8).cloned();
+        let failure = reasons.fold(Failure::refused(what), Failure::note);
+        Err(with_crds(failure, self.go))
+    }
+
+    /// The permissions that a file asks for, for the controller of a type or for any.
+    fn permissions(&mut self, of: Option<&Key>, file: &'a str) -> Item {
+        self.ruled.insert(file);
+        let Some(code) = self.files.code.get(file) else {
+            return Item::default();
+        };
+        let file = File {
+            code,
+            of,
+            is_main: is_main(file),
+        };
+        let permissions = Permissions::of(&self.project, &self.own_groups, file);
+        for is_done in permissions.resources {
+            self.tally.permissions.add(is_done);
+        }
+        let mut item = permissions.item;
+        if of.is_some() {
+            for finalizer in &code.finalizers {
+                item.calls.push(".finalizer()".to_owned());
+                item.notes.push(format!(
+                    "its objects have the finalizer `{finalizer}`, which `finalizer::run` takes: keep this name"
+                ));
+            }
+            item.calls.dedup();
+        }
+        item
     }
 
     /// Lists a file to port.
@@ -190,9 +261,17 @@ impl<'a> Port<'a> {
     /// Lists what no entry is about.
     fn others(&mut self) {
         let files = self.files;
-        for (path, rule) in files.other_rules(&self.known) {
-            let what = format!("`{path}`: `{}`", rule.marker);
-            self.checklist.add(Title::Code, Item::of(what));
+        let asking = files.with(|code| !code.rules.is_empty());
+        for path in asking
+            .filter(|path| !self.ruled.contains(path))
+            .collect::<Vec<_>>()
+        {
+            let item = self.permissions(None, path);
+            if !item.calls.is_empty() || !item.notes.is_empty() {
+                let what = format!("`{path}`");
+                self.checklist
+                    .add(Title::Permissions, Item { what, ..item });
+            }
         }
         for (directory, names) in files.others(&self.known) {
             let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
@@ -204,7 +283,11 @@ impl<'a> Port<'a> {
             self.checklist.add(Title::Code, Item::of(what));
         }
         for (flag, path) in files.flags() {
-            let what = format!("`--{flag}`, in `{path}`");
+            let of_manager = match renamed(flag) {
+                Some(name) => format!(": the manager has `--{name}`"),
+                None => String::new(),
+            };
+            let what = format!("`--{flag}`, in `{path}`{of_manager}");
             self.checklist.add(Title::Flags, Item::of(what));
         }
         for path in files.manifests() {
@@ -250,11 +333,16 @@ impl<'a> Port<'a> {
         let Self {
             project,
             checklist,
-            remarks,
+            mut remarks,
             steps: mut next,
             commands,
+            tally,
             ..
         } = self;
+        let tally = tally.to_string();
+        if !tally.is_empty() {
+            remarks.insert(0, format!("the port has {tally}"));
+        }
         let mut named = NamedFiles {
             created,
             ..NamedFiles::default()
@@ -268,7 +356,7 @@ impl<'a> Port<'a> {
                     .note("a port lists there what is left to do by hand")
                     .advise(Script::put_aside(FILE)));
             }
-            let text = checklist.markdown(&project.name);
+            let text = checklist.markdown(&project.name, &tally);
             let list = Rewritten {
                 after: Some(text.into_bytes().into()),
                 ..Rewritten::default()

@@ -4,12 +4,22 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_yaml::Value;
 
-use super::{Entry, code};
+use super::{Admission, Code, Entry, Rule};
 use crate::yaml;
 
-/// The texts of the files, by path in the project: Go code, and the YAML in `config/`.
+/// The files of a Go project, by path.
 #[derive(Clone, Debug, Default)]
-pub struct Files(pub BTreeMap<String, String>);
+pub struct Files {
+    /// The Go code that is neither a test, generated nor vendored.
+    pub code: BTreeMap<String, Code>,
+    /// The texts of the other files: manifests, `go.mod`.
+    pub texts: BTreeMap<String, String>,
+    /// The webhooks of the manifest that controller-gen writes, or a person.
+    manifested: Vec<Admission>,
+}
+
+/// The manifest with the configurations of the webhooks.
+const MANIFEST: &str = "config/webhook/manifests.yaml";
 
 /// The files in `config/` that kubebuilder and operator-sdk scaffold, by directory; `*` is any word.
 const SCAFFOLDED: [(&str, &[&str]); 11] = [
@@ -84,21 +94,72 @@ const ARGUMENTS: [&str; 6] = [
     "--secure-metrics",
 ];
 
+/// The flags that the manager has, or that have no meaning for it: of kubebuilder's `main.go`, in all its releases, and of
+/// controller-runtime.
+const OF_MANAGER: [&str; 29] = [
+    "cert-dir",
+    "config",
+    "enable-http2",
+    "enable-leader-election",
+    "enable-webhooks",
+    "health-addr",
+    "health-probe-addr",
+    "health-probe-bind-address",
+    "kubeconfig",
+    "leader-elect",
+    "leader-elect-lease-duration",
+    "leader-elect-renew-deadline",
+    "leader-elect-resource-namespace",
+    "leader-elect-retry-period",
+    "leader-election",
+    "max-concurrent-reconciles",
+    "metrics-addr",
+    "metrics-bind-address",
+    "metrics-cert-key",
+    "metrics-cert-name",
+    "metrics-cert-path",
+    "metrics-secure",
+    "sync-period",
+    "watch-namespace",
+    "webhook-cert-dir",
+    "webhook-cert-key",
+    "webhook-cert-name",
+    "webhook-cert-path",
+    "webhook-port",
+];
+
 impl Files {
-    /// The file of a controller: that of the kind, or of a controller with a name.
-    pub fn controller(&self, entry: &Entry, name: Option<&str>) -> Option<&str> {
+    /// The files with these texts.
+    pub fn read(texts: impl IntoIterator<Item = (String, String)>) -> Self {
+        let mut files = Self::default();
+        for (path, text) in texts {
+            if !path.ends_with(".go") {
+                files.texts.insert(path, text);
+            } else if is_code(&path) {
+                let code = Code::read(&text);
+                if !code.is_generated {
+                    files.code.insert(path, code);
+                }
+            }
+        }
+        if let Some(text) = files.texts.get(MANIFEST) {
+            files.manifested = Admission::of_manifest(text);
+        }
+        files
+    }
+
+    /// The files that may be a controller: that of its kind or name, or else every one that reconciles the kind. Of several, none is
+    /// known to be a controller with a name.
+    pub fn controllers(&self, entry: &Entry, name: Option<&str>) -> Vec<&str> {
         let stem = match name {
             Some(name) => name.replace('-', "_"),
             None => entry.kind.to_lowercase(),
         };
-        let by_name = self.nearest(&format!("{stem}_controller.go"), entry);
-        by_name.or_else(|| {
-            let watches = |text: &str| code::built(text, "For").contains(entry.kind.as_str());
-            let mut all = self.code().filter(|(_, text)| watches(text));
-            let first = all.next().map(|(path, _)| path);
-            // Of several, none is known to be this one.
-            first.filter(|_| name.is_none() && all.next().is_none())
-        })
+        if let Some(by_name) = self.nearest(&format!("{stem}_controller.go"), entry) {
+            return vec![by_name];
+        }
+        let builds = |code: &Code| name.is_none() && code.built.primary.contains(&entry.kind);
+        self.with(builds).collect()
     }
 
     /// The file with the admission webhooks of an entry.
@@ -108,9 +169,62 @@ impl Files {
 
     /// The file with the conversion of an entry's version.
     pub fn conversion(&self, entry: &Entry) -> Option<&str> {
-        let name = format!("{}_conversion.go", entry.kind.to_lowercase());
-        let path = self.nearest(&name, entry)?;
-        has_directory(path, &entry.version).then_some(path)
+        let is_of_version = |path: &&str| has_directory(path, &entry.version);
+        let mut converting = self.with(|code| code.spokes.contains(&entry.kind));
+        converting.find(is_of_version).or_else(|| {
+            let name = format!("{}_conversion.go", entry.kind.to_lowercase());
+            self.nearest(&name, entry).filter(is_of_version)
+        })
+    }
+
+    /// The file that makes an entry's version the hub of its kind.
+    pub fn hub(&self, entry: &Entry) -> Option<&str> {
+        let mut hubs = self.with(|code| code.hubs.contains(&entry.kind));
+        hubs.find(|path| has_directory(path, &entry.version))
+    }
+
+    /// The first file that registers a type.
+    pub fn registering(&self, kind: &str) -> Option<&str> {
+        self.with(|code| code.registered.contains(kind)).next()
+    }
+
+    /// Whether the code registers a type, or has a controller for it.
+    pub fn knows(&self, kind: &str) -> bool {
+        let is_known = |it: &Code| it.registered.contains(kind) || it.built.primary.contains(kind);
+        self.with(is_known).next().is_some()
+    }
+
+    /// The manifest of the manager that is an object of a kind.
+    pub fn configuring(&self, kind: &str) -> Option<&str> {
+        let mut texts = self.texts.iter();
+        let found = texts.find(|(path, text)| {
+            path.starts_with("config/manager/")
+                && text.lines().any(|line| {
+                    line.strip_prefix("kind:")
+                        .is_some_and(|it| it.trim() == kind)
+                })
+        });
+        found.map(|(path, _)| path.as_str())
+    }
+
+    /// The markers for admission webhooks, each with its file; and the webhooks of a manifest, if no marker has their paths.
+    pub fn admissions(&self) -> impl Iterator<Item = (&str, &Admission)> {
+        let of_code = self.code.iter().flat_map(|(path, code)| {
+            let admissions = code.admissions.iter();
+            admissions.map(move |it| (path.as_str(), it))
+        });
+        let is_new = |it: &&Admission| {
+            let mut all = self.code.values().flat_map(|code| &code.admissions);
+            !all.any(|marker| marker.values("path") == it.values("path"))
+        };
+        let of_manifest = self.manifested.iter().filter(is_new);
+        of_code.chain(of_manifest.map(|it| (MANIFEST, it)))
+    }
+
+    /// The files with a property.
+    pub fn with(&self, has: impl Fn(&Code) -> bool) -> impl Iterator<Item = &str> {
+        let files = self.code.iter().filter(move |(_, code)| has(code));
+        files.map(|(path, _)| path.as_str())
     }
 
     /// The file with this name whose directories are most like the group and the version of an entry.
@@ -121,34 +235,21 @@ impl Files {
             parts.map(|part| has_directory(path, part))
         };
         // Of several with the same score, the first is taken.
-        let paths: Vec<_> = self.code().map(|(path, _)| path).filter(is).collect();
+        let paths: Vec<_> = self.with(|_| true).filter(is).collect();
         paths.into_iter().rev().max_by_key(score)
-    }
-
-    /// The Go code that is neither a test, generated nor vendored.
-    fn code(&self) -> impl Iterator<Item = (&str, &str)> {
-        let is_code = |path: &str| {
-            let (directory, file) = path.rsplit_once('/').unwrap_or(("", path));
-            let top = directory.split('/').next().unwrap_or_default();
-            file.ends_with(".go")
-                && !file.ends_with("_test.go")
-                && !["bin", "hack", "test", "vendor"].contains(&top)
-        };
-        let files = self.0.iter();
-        let files = files.filter(move |(path, text)| is_code(path) && !is_generated(text));
-        files.map(|(path, text)| (path.as_str(), text.as_str()))
     }
 
     /// The code that kubebuilder does not scaffold and that is not one of the `known` files, by directory.
     pub fn others(&self, known: &BTreeSet<&str>) -> BTreeMap<&str, Vec<&str>> {
         let mut others: BTreeMap<_, Vec<_>> = BTreeMap::new();
-        for (path, text) in self.code().filter(|(path, _)| !known.contains(path)) {
+        let unknown = self.code.iter();
+        for (path, code) in unknown.filter(|(path, _)| !known.contains(path.as_str())) {
             let (directory, file) = path.rsplit_once('/').unwrap_or(("", path));
             let is_scaffolded = match file {
-                "main.go" => ["", "cmd"].contains(&directory),
+                "main.go" => is_main(path),
                 "groupversion_info.go" | "doc.go" => true,
                 // A type is in its CRD; only its methods are code.
-                _ if file.ends_with("_types.go") => !text.contains("\nfunc ("),
+                _ if file.ends_with("_types.go") => !code.has_methods,
                 _ => false,
             };
             if !is_scaffolded {
@@ -158,24 +259,20 @@ impl Files {
         others
     }
 
-    /// The markers for RBAC in code that is not one of the `known` files.
-    pub fn other_rules(&self, known: &BTreeSet<&str>) -> Vec<(&str, code::Rule)> {
-        let files = self.code().filter(|(path, _)| !known.contains(path));
-        let rules = files.flat_map(|(path, text)| {
-            let rules = code::rules(text).into_iter();
-            rules.map(move |rule| (path, rule))
-        });
-        rules.collect()
+    /// The markers for RBAC in a file.
+    pub fn rules(&self, path: &str) -> &[Rule] {
+        self.code.get(path).map_or(&[], |code| &code.rules)
     }
 
     /// The flags of the program, each with its file.
     pub fn flags(&self) -> Vec<(&str, &str)> {
-        let files = self.code();
-        let flags = files.flat_map(|(path, text)| {
-            let flags = code::flags(text).into_iter();
-            flags.map(move |flag| (flag, path))
+        let flags = self.code.iter().flat_map(|(path, code)| {
+            let flags = code.flags.iter();
+            flags.map(move |flag| (flag.as_str(), path.as_str()))
         });
-        flags.collect()
+        flags
+            .filter(|(flag, _)| !OF_MANAGER.contains(flag))
+            .collect()
     }
 
     /// The files in `config/` that kubebuilder does not scaffold.
@@ -191,7 +288,7 @@ impl Files {
             !names.iter().any(|name| is_like(stem, name))
                 && !ELSEWHERE.iter().any(|start| path.starts_with(start))
         };
-        self.0
+        self.texts
             .keys()
             .filter(in_config)
             .map(String::as_str)
@@ -200,7 +297,7 @@ impl Files {
 
     /// The arguments and environment variables of the manager that kubebuilder does not set.
     pub fn settings(&self) -> Vec<String> {
-        let texts = self.0.get("config/manager/manager.yaml");
+        let texts = self.texts.get("config/manager/manager.yaml");
         let documents: Vec<Value> = texts
             .and_then(|text| yaml::documents(text).ok())
             .unwrap_or_default();
@@ -217,7 +314,8 @@ impl Files {
             for argument in list(container, "args") {
                 let argument = argument.as_str().unwrap_or_default();
                 let flag = argument.split('=').next().unwrap_or_default();
-                if !ARGUMENTS.contains(&flag) {
+                // The library of logs has flags of its own.
+                if !ARGUMENTS.contains(&flag) && !flag.starts_with("--zap-") {
                     settings.push(format!("argument `{argument}`"));
                 }
             }
@@ -232,7 +330,7 @@ impl Files {
 
     /// Whether cert-manager makes the certificate of the webhooks.
     pub fn uses_cert_manager(&self) -> bool {
-        let text = self.0.get("config/default/kustomization.yaml");
+        let text = self.texts.get("config/default/kustomization.yaml");
         let value: Option<Value> = text.and_then(|text| yaml::read(text).ok());
         let resources = value.as_ref().and_then(|it| it.get("resources"));
         let mut resources = resources.and_then(Value::as_sequence).into_iter().flatten();
@@ -240,10 +338,27 @@ impl Files {
     }
 }
 
-/// Whether Go code says that a program wrote it.
-fn is_generated(text: &str) -> bool {
-    let mut lines = text.lines().take(40);
-    lines.any(|line| line.starts_with("// Code generated ") && line.ends_with(" DO NOT EDIT."))
+/// Whether a file of Go is neither a test nor of a tool.
+fn is_code(path: &str) -> bool {
+    let top = path.split_once('/').map_or("", |(top, _)| top);
+    !path.ends_with("_test.go") && !["bin", "hack", "test", "vendor"].contains(&top)
+}
+
+/// The flag of the manager that does what a flag with another name often does.
+pub fn renamed(flag: &str) -> Option<&'static str> {
+    Some(match flag {
+        "concurrency" | "concurrent-reconciles" | "workers" => "max-concurrent-reconciles",
+        "namespace" | "namespaces" | "watch-namespaces" => "watch-namespace",
+        "leader-election-id" => "leader-elect-resource-name",
+        "leader-election-namespace" => "leader-elect-resource-namespace",
+        "resync-period" | "resync-interval" => "sync-period",
+        _ => return None,
+    })
+}
+
+/// Whether a file is the program's, where kubebuilder has it.
+pub fn is_main(path: &str) -> bool {
+    ["main.go", "cmd/main.go"].contains(&path)
 }
 
 /// Whether `word` is like a name with at most one `*`.

@@ -3,14 +3,15 @@ use std::collections::BTreeSet;
 use super::*;
 
 #[test]
-fn only_version_three_of_a_go_project_is_read() {
-    let check = |text: &str, expected: Error| assert_eq!(GoProject::read(text), Err(expected));
+fn the_project_files_that_are_read() {
+    let check = |text: &str, expected: Error| {
+        assert_eq!(GoProject::read(text, false), Err(expected));
+    };
     let layout = |layout: &str| format!("layout: [{layout}]\nversion: \"3\"\n");
     check(
-        "domain: a.b\nversion: \"2\"\n",
-        Error::Version(Some("2".into())),
+        "domain: a.b\nversion: \"4\"\n",
+        Error::Version(Some("4".into())),
     );
-    check("version: 3-alpha\n", Error::Version(Some("3-alpha".into())));
     check("domain: a.b\n", Error::Version(None));
     check(&layout("rust.operator-forge/v1"), Error::Ours);
     let helm = "helm.sdk.operatorframework.io/v1";
@@ -21,10 +22,25 @@ fn only_version_three_of_a_go_project_is_read() {
         "go.kubebuilder.io/v4",
         "base.go.kubebuilder.io/v4",
     ] {
-        assert!(GoProject::read(&layout(plugin)).is_ok(), "{plugin}");
+        assert!(GoProject::read(&layout(plugin), false).is_ok(), "{plugin}");
     }
     let one = "layout: go.kubebuilder.io/v4\nresources:\nplugins:\nversion: 3\n";
-    assert_eq!(GoProject::read(one), Ok(GoProject::default()));
+    assert_eq!(GoProject::read(one, false), Ok(GoProject::default()));
+    let alpha = "layout: go.kubebuilder.io/v3\nversion: 3-alpha\n";
+    assert_eq!(GoProject::read(alpha, false), Ok(GoProject::default()));
+    let bare = "version: \"3\"\n";
+    assert_eq!(GoProject::read(bare, true), Ok(GoProject::default()));
+}
+
+#[test]
+fn every_entry_of_version_two_is_an_api() {
+    let text =
+        "domain: b.c\nrepo: x\nresources:\n- {group: a, version: v1, kind: Box}\nversion: \"2\"\n";
+    let project = GoProject::read(text, true).unwrap();
+    assert!(project.is_version_2);
+    let entry = &project.resources[0];
+    assert!(entry.is_api());
+    assert_eq!(entry.crd(), "boxes.a.b.c");
 }
 
 #[test]
@@ -37,7 +53,7 @@ resources:
 - {external: true, domain: io, group: cert-manager, kind: Certificate, plural: certs, path: x.y/z, version: v1, controller: true}
 version: "3"
 "#;
-    let entries = GoProject::read(text).unwrap().resources;
+    let entries = GoProject::read(text, false).unwrap().resources;
     let are_apis: Vec<_> = entries.iter().map(Entry::is_api).collect();
     assert_eq!(are_apis, [true, false, false]);
     assert_eq!(entries[0].controllers(), [None, Some("backup")]);
@@ -49,108 +65,9 @@ version: "3"
     assert!(entries[1].webhooks.defaulting);
 }
 
-#[test]
-fn markers_are_rules() {
-    let text = r#"
-// +kubebuilder:rbac:groups="",resources=configmaps;secrets,verbs=get;list;watch
-//+kubebuilder:rbac:groups={apps,"batch"},resources=deployments/scale,verbs="*"
-// +kubebuilder:rbac:groups=a,resources=b,resourceNames=c,verbs=get
-// +kubebuilder:rbac:urls=/metrics,verbs=get
-// +kubebuilder:object:root=true
-"#;
-    let list = |words: &[&str]| -> Vec<String> { words.iter().map(|&it| it.to_owned()).collect() };
-    let found: Vec<_> = rules(text)
-        .into_iter()
-        .map(|it| (it.groups, it.resources, it.verbs, it.is_special))
-        .collect();
-    let expected = [
-        (
-            list(&[""]),
-            list(&["configmaps", "secrets"]),
-            list(&["get", "list", "watch"]),
-            false,
-        ),
-        (
-            list(&["apps", "batch"]),
-            list(&["deployments/scale"]),
-            list(&["*"]),
-            false,
-        ),
-        (list(&["a"]), list(&["b"]), list(&["get"]), true),
-        (list(&[]), list(&[]), list(&["get"]), true),
-    ];
-    assert_eq!(found, expected);
-}
-
-#[test]
-fn markers_are_admissions() {
-    let text = r#"
-// +kubebuilder:webhook:path=/mutate-v1-pod,mutating=true,groups="",verbs=create;update,name=mpod.kb.io
-//+kubebuilder:webhook:verbs={create,"delete"},timeoutSeconds=5
-// +kubebuilder:webhookconfiguration:mutating=true,name=a
-"#;
-    let found = admissions(text);
-    let settings = |at: usize| -> Vec<_> {
-        let settings = found[at].settings.iter();
-        settings
-            .map(|it| (it.text.as_str(), it.values.join(" ")))
-            .collect()
-    };
-    assert_eq!(found.len(), 2);
-    assert_eq!(
-        settings(0),
-        [
-            ("path=/mutate-v1-pod", "/mutate-v1-pod".to_owned()),
-            ("mutating=true", "true".to_owned()),
-            ("groups=\"\"", String::new()),
-            ("verbs=create;update", "create update".to_owned()),
-            ("name=mpod.kb.io", "mpod.kb.io".to_owned()),
-        ]
-    );
-    assert_eq!(
-        settings(1),
-        [
-            ("verbs={create,\"delete\"}", "create delete".to_owned()),
-            ("timeoutSeconds=5", "5".to_owned()),
-        ]
-    );
-    assert_eq!(found[1].values("verbs"), ["create", "delete"]);
-    assert_eq!(found[1].values("name"), [""; 0]);
-}
-
-#[test]
-fn calls_of_the_builder() {
-    let text = "
-        return ctrl.NewControllerManagedBy(mgr).
-            For(&mediav1.Video{}).
-            Owns(&appsv1.Deployment{}, builder.MatchEveryOwner).
-            Owns( &Job{}).
-            Watches(\n&corev1.Secret{}, handler).
-            Watches(source, handler).
-            Complete(r)";
-    let kinds = |call| built(text, call).into_iter().collect::<Vec<_>>();
-    assert_eq!(kinds("For"), ["Video"]);
-    assert_eq!(kinds("Owns"), ["Deployment", "Job"]);
-    assert_eq!(kinds("Watches"), ["Secret"]);
-}
-
-#[test]
-fn flags_that_a_person_added() {
-    let text = r#"
-        flag.StringVar(&addr, "metrics-bind-address", "0", "usage")
-        flag.DurationVar(&resync, "resync", time.Minute, "usage \"x\"")
-        name := flag.String("region", "eu", "usage")
-        pflag.IntVar(&n, "workers", 1, "usage")
-        flag.Parse()
-        opts.BindFlags(flag.CommandLine)
-        fmt.Println("flag.Usage", "x")
-    "#;
-    assert_eq!(flags(text), ["resync", "region", "workers"]);
-}
-
 fn files(files: &[(&str, &str)]) -> Files {
     let own = |(path, text): &(&str, &str)| ((*path).to_owned(), (*text).to_owned());
-    Files(files.iter().map(own).collect())
+    Files::read(files.iter().map(own))
 }
 
 #[test]
@@ -167,8 +84,9 @@ fn the_file_of_a_controller() {
         ("internal/controller/foo/bar_controller.go", ""),
         ("internal/controller/foo/nightly_backup_controller.go", ""),
     ]);
-    let check = |files: &Files, group: &str, name, expected| {
-        assert_eq!(files.controller(&bar(group), name), expected);
+    let check = |files: &Files, group: &str, name, expected: Option<&str>| {
+        let expected: Vec<_> = expected.into_iter().collect();
+        assert_eq!(files.controllers(&bar(group), name), expected);
     };
     check(
         &many,
@@ -187,6 +105,16 @@ fn the_file_of_a_controller() {
     check(&many, "foo", Some("other"), None);
     let moved = files(&[("pkg/bars/reconcile.go", "x.For(&v1.Bar{})")]);
     check(&moved, "foo", None, Some("pkg/bars/reconcile.go"));
+    let several = files(&[
+        ("pkg/a/one.go", "x.For(&v1.Bar{})"),
+        ("pkg/b/two.go", "x.For(&v1.Bar{})"),
+        (
+            "pkg/c/webhook.go",
+            "ctrl.NewWebhookManagedBy(m).For(&v1.Bar{})",
+        ),
+    ]);
+    let candidates = ["pkg/a/one.go", "pkg/b/two.go"];
+    assert_eq!(several.controllers(&bar("foo"), None), candidates);
 }
 
 #[test]

@@ -11,6 +11,8 @@ pub const PROJECT_NAME: &str = "a project name is a DNS label (RFC 1123: `a-z`, 
 pub const LABEL: &str = "it is a DNS label (RFC 1035): `a-z`, `0-9` and `-`, starting with a letter, ending with a letter or digit, at most 63 characters";
 /// The rule for dotted names.
 pub const SUBDOMAIN: &str = "a group or domain is a DNS subdomain (RFC 1123): labels of `a-z`, `0-9` and `-`, each starting and ending with a letter or digit, joined by `.`, at most 253 characters";
+/// The rule for Leases.
+pub const LEASE: &str = "the name of a Lease is a DNS subdomain (RFC 1123): labels of `a-z`, `0-9` and `-`, each starting and ending with a letter or digit, joined by `.`, at most 253 characters";
 /// The rule for kinds.
 pub const KIND: &str = "a kind is CamelCase (Kubernetes API conventions): an upper-case letter, then letters and digits, at most 59 characters; it names a Rust type, and `<kind>List` in lower case is a DNS label (RFC 1035)";
 /// The rule for versions.

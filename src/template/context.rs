@@ -150,6 +150,8 @@ pub fn context(project: &Project) -> Context {
             "name": project.name.to_string(),
             // The operator's name in a cluster: the project's name and its domain.
             "operator": project.operator(),
+            // The Lease of the operator that this one replaces, or null.
+            "replaced_lease": settings.lease.as_ref().map(ToString::to_string),
             "package": package,
             // The library crate.
             "library": library,

@@ -142,10 +142,8 @@ fn go_projects() {
         || mutated(seeds::go()),
         |input| {
             let text = input.text();
-            let _ = kubebuilder::rules(&text);
-            let _ = kubebuilder::flags(&text);
-            let _ = kubebuilder::built(&text, "Owns");
-            match GoProject::read(&text) {
+            let _ = kubebuilder::Code::read(&text);
+            match GoProject::read(&text, true) {
                 Ok(_) => Ok(()),
                 Err(error) => is_helpful(&refusal::of_go("go", &error)),
             }

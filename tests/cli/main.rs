@@ -48,6 +48,7 @@ mod output;
 mod page;
 #[cfg(unix)]
 mod pasted;
+mod ported;
 #[cfg(unix)]
 mod properties;
 #[cfg(unix)]

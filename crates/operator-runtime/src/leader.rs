@@ -137,7 +137,7 @@ enum End {
 
 struct Task {
     api: Api<Lease>,
-    name: &'static str,
+    name: String,
     timing: Timing,
     elector: Elector,
     fence: Fence,
@@ -194,13 +194,13 @@ impl Task {
             .map(|until| until.saturating_sub(since_boot()));
         let limit = left.map_or(self.timing.call(), |left| left.min(self.timing.call()));
         let result = match call {
-            Call::Get => timeout(limit, self.api.get(self.name)).await,
+            Call::Get => timeout(limit, self.api.get(&self.name)).await,
             Call::Create(mut lease) => {
-                lease.metadata.name = Some(self.name.to_owned());
+                lease.metadata.name = Some(self.name.clone());
                 timeout(limit, self.api.create(&params, &lease)).await
             }
             Call::Replace(lease) => {
-                timeout(limit, self.api.replace(self.name, &params, &lease)).await
+                timeout(limit, self.api.replace(&self.name, &params, &lease)).await
             }
         };
         let error = match result {
@@ -213,7 +213,7 @@ impl Task {
             Ok(Err(error)) => chain(&error),
             Err(_) => format!("no answer within {limit:?}"),
         };
-        tracing::warn!(lease = self.name, error, "cannot reach the lease, retrying");
+        tracing::warn!(lease = %self.name, error, "cannot reach the lease, retrying");
         Answer::Failed
     }
 
@@ -242,7 +242,7 @@ impl Task {
         let leads = self.elector.leads_until().is_some();
         let change = |known: &mut bool| std::mem::replace(known, leads) != leads;
         if self.leads.send_if_modified(change) {
-            let (lease, identity) = (self.name, self.elector.identity());
+            let (lease, identity) = (&self.name, self.elector.identity());
             if leads {
                 tracing::info!(lease, identity, "leading");
             } else {
@@ -253,7 +253,7 @@ impl Task {
         if self.holder.as_deref() != Some(holder) {
             self.holder = Some(holder.to_owned());
             if !holder.is_empty() && holder != self.elector.identity() {
-                tracing::info!(lease = self.name, holder, "another replica leads");
+                tracing::info!(lease = %self.name, holder, "another replica leads");
             }
         }
     }

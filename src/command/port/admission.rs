@@ -2,7 +2,7 @@
 
 use super::checklist::Item;
 use crate::{
-    kubebuilder::{self, Admission, Setting},
+    kubebuilder::{Admission, Setting},
     name::WebhookPath,
     project::{Key, Project},
     tree::RelPath,
@@ -29,6 +29,14 @@ const OPERATIONS: [(&str, &str); 4] = [
 const DEFAULT: [&str; 2] = ["create", "update"];
 
 impl Purpose {
+    /// The word before `webhook`.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Defaulting => "defaulting",
+            Self::Validating => "validating",
+        }
+    }
+
     /// The purpose of the webhook in a generated file.
     pub fn of(path: &RelPath) -> Option<Self> {
         match path.as_str().rsplit('/').next()? {
@@ -48,44 +56,38 @@ struct Webhook {
     path: String,
 }
 
-/// The calls and the notes that follow from the markers in the file with this `text`, for the webhook of `key`. Its URL path is
-/// kubebuilder's, unless `PROJECT` has another one.
-pub fn of_webhook(
-    project: &Project,
-    key: &Key,
-    purpose: Purpose,
-    path: Option<&str>,
-    text: &str,
-) -> Item {
-    let core = project.resource(key).is_some_and(|it| it.core);
-    let group = key.api_group(core);
+/// The URL path that kubebuilder gives the webhook of `key` with a purpose; `core` for a type of Kubernetes.
+pub fn path(key: &Key, core: bool, purpose: Purpose) -> String {
     let verb = match purpose {
         Purpose::Defaulting => "mutate",
         Purpose::Validating => "validate",
     };
-    let path = match path {
-        Some(path) => path.to_owned(),
-        None => WebhookPath::of(verb, &group, key.version, &key.kind),
-    };
+    WebhookPath::of(verb, &key.api_group(core), key.version, &key.kind)
+}
+
+/// The calls and the notes that follow from the markers of the webhooks of `key` with a purpose, of which the first counts. Its URL
+/// path in `PROJECT` is `custom`.
+pub fn of_webhook(
+    project: &Project,
+    key: &Key,
+    purpose: Purpose,
+    custom: Option<&str>,
+    markers: &[&Admission],
+) -> Item {
+    let core = project.resource(key).is_some_and(|it| it.core);
     let webhook = Webhook {
         purpose,
-        group,
+        group: key.api_group(core),
         version: key.version.to_string(),
         plural: project
             .plural(key)
             .map(ToString::to_string)
             .unwrap_or_default(),
-        path,
+        path: custom.map_or_else(|| path(key, core, purpose), str::to_owned),
     };
-    let mut markers = kubebuilder::admissions(text);
-    markers.retain(|it| webhook.has_purpose_of(it));
-    let by_path = markers
-        .iter()
-        .position(|it| it.values("path") == [&*webhook.path]);
-    let mine = by_path.or_else(|| markers.iter().position(|it| webhook.has_type_of(it)));
+    let mine = markers.first();
     let mut item = Item::default();
     if let Some(mine) = mine {
-        let mine = markers.remove(mine);
         for setting in &mine.settings {
             if let Err(note) = webhook.call(setting).map(|call| item.calls.extend(call)) {
                 item.notes.push(format!("`{}` {note}", setting.text));
@@ -100,25 +102,17 @@ pub fn of_webhook(
             }
         }
     }
-    // A file may have webhooks of several types, and none is lost.
-    let others = markers.iter();
-    item.notes
-        .extend(others.map(|it| format!("`{}` is of another webhook", it.marker)));
+    let others = markers.iter().filter(|it| Some(*it) != mine);
+    item.notes.extend(others.map(|it| {
+        format!(
+            "`{}` is another webhook of the same type: do its work here, too",
+            it.marker
+        )
+    }));
     item
 }
 
 impl Webhook {
-    fn has_purpose_of(&self, marker: &Admission) -> bool {
-        let mutates = marker.values("mutating").iter().any(|it| it == "true");
-        mutates == (self.purpose == Purpose::Defaulting)
-    }
-
-    fn has_type_of(&self, marker: &Admission) -> bool {
-        let mut resources = marker.values("resources").iter();
-        resources.any(|it| self.plural == it.split('/').next().unwrap_or_default())
-            && marker.values("versions").contains(&self.version)
-    }
-
     /// The call for a setting, unless it is the default.
     ///
     /// Errors: what to say about a setting without a call.
@@ -216,7 +210,10 @@ impl Webhook {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::project::testing::{create, empty};
+    use crate::{
+        kubebuilder::Code,
+        project::testing::{create, empty},
+    };
 
     const TYPE: &str = "groups=media.example.com,resources=videos,versions=v1";
 
@@ -232,7 +229,10 @@ mod tests {
         let project = empty("example.com", false);
         let project = project.create_api(&create("media v1 Video")).unwrap();
         let (video, _) = project.resources().next().unwrap();
-        let found = of_webhook(&project, video, purpose, None, text);
+        let code = Code::read(text);
+        let mut markers: Vec<_> = code.admissions.iter().collect();
+        markers.retain(|it| it.is_mutating() == (purpose == Purpose::Defaulting));
+        let found = of_webhook(&project, video, purpose, None, &markers);
         let own = |texts: &[&str]| texts.iter().map(|&it| it.to_owned()).collect::<Vec<_>>();
         assert_eq!((found.calls, found.notes), (own(calls), own(notes)));
     }
@@ -314,9 +314,9 @@ mod tests {
         let other =
             "+kubebuilder:webhook:path=/b,groups=media.example.com,resources=videos,versions=v1";
         let second = format!(
-            "// {other}\n// +kubebuilder:webhook:path=/validate-media-example-com-v1-video,{TYPE},timeoutSeconds=1"
+            "// +kubebuilder:webhook:path=/validate-media-example-com-v1-video,{TYPE},timeoutSeconds=1\n// {other}"
         );
-        let note = format!("`{other}` is of another webhook");
+        let note = format!("`{other}` is another webhook of the same type: do its work here, too");
         let calls = [".timeout(Duration::from_secs(1))"];
         check_file(Purpose::Validating, &second, &calls, &[&note]);
         check_file(Purpose::Defaulting, &second, &[], &[]);

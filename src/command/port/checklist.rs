@@ -15,10 +15,18 @@ pub struct Checklist(BTreeMap<Title, Vec<Item>>);
 /// The sorts of things that are left, in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Title {
+    /// What loses data if it is forgotten.
+    First,
+    /// How this operator takes the place of the other.
+    Switch,
     /// Entries and CRDs that the project does not have.
     NotAdded,
+    /// Go modules to replace.
+    Libraries,
     /// Reconcilers.
     Controllers,
+    /// Permissions that no controller of the project asks for.
+    Permissions,
     /// Admission webhooks.
     Webhooks,
     /// Conversions.
@@ -55,8 +63,12 @@ impl Item {
 impl Title {
     fn text(self) -> &'static str {
         match self {
+            Self::First => "First",
+            Self::Switch => "The switch",
             Self::NotAdded => "Not added",
+            Self::Libraries => "Libraries",
             Self::Controllers => "Controllers",
+            Self::Permissions => "Other permissions",
             Self::Webhooks => "Webhooks",
             Self::Conversions => "Conversions",
             Self::Code => "Other code",
@@ -67,12 +79,22 @@ impl Title {
 
     fn note(self) -> &'static str {
         match self {
+            Self::First => "Before the operator runs where objects are.",
+            Self::Switch => {
+                "How this operator takes the place of the Go operator in a cluster, when the rest is done."
+            }
+            Self::Libraries => {
+                "Go modules that the code imports. Look here first: a module without a crate may decide whether the port is worth it."
+            }
             Self::NotAdded => "What the Go project has, and this one does not have yet.",
             Self::Controllers => {
                 "The calls follow from the RBAC markers. Add those that the Rust code needs to `controller()`: `make manifests`\n\
                  writes the role, under which the integration tests run the operator. A test that needs more of it fails.\n\
                  Of the permissions to write a controller's own kind, which kubebuilder scaffolds, only that for the status is a\n\
                  call. A finalizer needs `.finalizer()`."
+            }
+            Self::Permissions => {
+                "RBAC markers outside of the files of the controllers above. Add each call to the controller that needs it."
             }
             Self::Webhooks => {
                 "Write what the Go methods do. The calls are what the webhook markers say beyond the defaults: add them to `webhook()`,\n\
@@ -96,20 +118,30 @@ impl Checklist {
         self.0.entry(title).or_default().push(item);
     }
 
+    /// Adds a remark about the last thing to do under a title.
+    pub fn note(&mut self, title: Title, note: String) {
+        let last = self.0.get_mut(&title).and_then(|items| items.last_mut());
+        last.expect("a thing was added before").notes.push(note);
+    }
+
     /// Whether nothing is left to do.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The list, in Markdown. Texts of the Go project are parts of lines, whatever they hold.
-    pub fn markdown(&self, project: &ProjectName) -> String {
+    /// The list, in Markdown, with how much the port has. Texts of the Go project are parts of lines, whatever they hold.
+    pub fn markdown(&self, project: &ProjectName, tally: &str) -> String {
         let mut text = format!(
             "# Porting {project} from Go\n\n\
              This project was made by `operator-forge init --from-kubebuilder`, which leaves the following to you. Paths before an\n\
              arrow are in the Go project. The file is yours: edit it, and delete it when nothing is left.\n"
         );
+        if !tally.is_empty() {
+            let _ = write!(text, "\nThe port has {tally}.\n");
+        }
         for (title, items) in &self.0 {
-            let _ = write!(text, "\n## {}\n\n{}\n\n", title.text(), title.note());
+            text.truncate(text.trim_end().len());
+            let _ = write!(text, "\n\n## {}\n\n{}\n\n", title.text(), title.note());
             for Item { what, calls, notes } in items {
                 let _ = writeln!(text, "- [ ] {}", one_line(what));
                 for note in notes {
@@ -121,7 +153,8 @@ impl Checklist {
                 }
             }
         }
-        text
+        text.truncate(text.trim_end().len());
+        text + "\n"
     }
 }
 
@@ -138,9 +171,9 @@ mod tests {
             ..Item::of("a\u{1b}[2J\n## b")
         };
         list.add(Title::Code, item);
-        let text = list.markdown(&"demo".parse().unwrap());
+        let text = list.markdown(&"demo".parse().unwrap(), "1 of 1 kind");
         let expected =
             "- [ ] a\\u{1b}[2J\\n## b\n  - c\\r\n\n  ```rust\n  .needs(\"\\u{1b}[2J\")\n  ```\n";
-        assert!(text.contains(expected), "{text}");
+        assert!(text.ends_with(expected), "{text}");
     }
 }

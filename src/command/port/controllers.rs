@@ -1,6 +1,9 @@
 //! The controllers of a Go project, and its external types.
 
-use super::{Port, checklist::Title, permissions};
+use super::{
+    Port,
+    checklist::{Item, Title},
+};
 use crate::{
     advice::{Flag, NextStep, Script},
     error::Failure,
@@ -12,21 +15,20 @@ use crate::{
 impl Port<'_> {
     /// Adds the controllers.
     pub fn controllers(&mut self) {
-        let go = self.go;
-        for entry in &go.project.resources {
+        for entry in self.entries.clone() {
             if entry.external {
-                self.external(entry);
+                self.external(&entry);
                 continue;
             }
-            match self.key_of(entry) {
+            match self.key_of(&entry) {
                 Some(key) => {
                     for name in entry.controllers() {
-                        self.controller(entry, &key, name);
+                        self.controller(&entry, &key, name);
                     }
                 }
                 None if entry.is_core() => {
                     let what = format!("`{}`", entry.title());
-                    let code = self.code_of(entry);
+                    let code = self.code_of(&entry);
                     self.leave_out(&what, "no type of Kubernetes has these names", &code);
                 }
                 // It was reported with its CRD.
@@ -61,17 +63,25 @@ impl Port<'_> {
             Some(name) => format!("the controller `{name}` of `{}`", entry.title()),
             None => format!("the controller of `{}`", entry.title()),
         };
+        let sources = self.files.controllers(entry, name);
         let (project, key, paths) = match created {
             Ok(created) => created,
-            Err(failure) => {
-                let code: Vec<_> = self.files.controller(entry, name).into_iter().collect();
-                return self.leave_out(&what, &failure.what, &code);
-            }
+            Err(failure) => return self.leave_out(&what, &failure.what, &sources),
         };
         self.project = project;
-        let source = self.files.controller(entry, name);
+        // Of several files, a person knows which is the controller's.
+        let (source, candidates) = match sources.as_slice() {
+            [one] => (Some(*one), &[][..]),
+            several => (None, several),
+        };
         for path in paths.iter().filter(|it| it.as_str().starts_with("src/")) {
-            let item = permissions::of_controller(&self.project, &key, self.text(source));
+            let mut item = match source {
+                Some(file) => self.permissions(Some(&key), file),
+                None => Item::default(),
+            };
+            self.known.extend(candidates);
+            let candidates = candidates.iter().map(|it| format!("it may be in `{it}`"));
+            item.notes.extend(candidates);
             self.file(Title::Controllers, source, &what, path.as_str(), item);
         }
     }
@@ -93,10 +103,17 @@ impl Port<'_> {
             flag("--version", &entry.version),
             flag("--kind", &entry.kind),
         ];
-        let script = Script::of("kubectl get crd")
-            .arg(entry.crd())
-            .code("-o yaml | operator-forge create api --from-crd - --external")
-            .flags(&of);
+        let mut crds = self.crds.found.values();
+        let crd = crds.find(|it| (&it.kind, &it.group) == (&entry.kind, &entry.api_group()));
+        let script = match crd {
+            Some(crd) => Script::forge("create api --from-crd")
+                .path(self.path_of(&crd.file))
+                .code("--external"),
+            None => Script::of("kubectl get crd")
+                .arg(entry.crd())
+                .code("-o yaml | operator-forge create api --from-crd - --external"),
+        };
+        let script = script.flags(&of);
         self.commands.push(NextStep::new(
             format!("add the external type `{}`:", entry.title()),
             match default {

@@ -7,6 +7,7 @@ use std::{
 
 use walkdir::DirEntry;
 
+use super::definitions::is_place;
 use crate::{
     advice::{Advice, Script},
     error::{Failure, Result},
@@ -51,7 +52,11 @@ impl Go {
                 .advise(Advice::drop("--from-kubebuilder"))
         })?;
         let text = String::from_utf8_lossy(&text);
-        let project = GoProject::read(&text).map_err(|error| refusal::of_go(&shown, &error))?;
+        let is_go = ["go.mod", "main.go"]
+            .iter()
+            .any(|file| directory.join(file).is_file());
+        let project = GoProject::read(&text, is_go);
+        let project = project.map_err(|error| refusal::of_go(&shown, &error))?;
         Ok(Self { directory, project })
     }
 
@@ -81,8 +86,8 @@ impl Go {
                 _ if is_hidden(entry) => false,
                 _ if entry.file_type().is_dir() => true,
                 Some("go") => true,
-                Some("yaml" | "yml" | "json") => path.starts_with("config/"),
-                _ => false,
+                Some("yaml" | "yml" | "json") => is_place(&path),
+                _ => path == "go.mod",
             }
         };
         let found = tree::search(&self.directory, &[], is_wanted).map_err(|error| {
@@ -101,10 +106,8 @@ impl Go {
         })?;
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).replace("\r\n", "\n");
         let files = found.into_iter();
-        Ok(Files(
-            files
-                .map(|(path, bytes)| (shown(&path), text(bytes)))
-                .collect(),
+        Ok(Files::read(
+            files.map(|(path, bytes)| (shown(&path), text(bytes))),
         ))
     }
 }

@@ -22,7 +22,7 @@ pub struct Samples {
 /// The samples in `config/samples`. An object of another kind stays in the sample that its file has it beside.
 pub fn samples(project: &Project, files: &Files) -> Samples {
     let mut samples = Samples::default();
-    let texts = files.0.iter();
+    let texts = files.texts.iter();
     let texts = texts.filter(|(path, _)| path.starts_with("config/samples/"));
     for (path, text) in texts.filter(|(path, _)| !path.ends_with("/kustomization.yaml")) {
         let documents = documents(text);
@@ -96,7 +96,7 @@ mod tests {
             ("kustomization.yaml", "resources: []\n".to_owned()),
         ];
         let files = files.map(|(name, text)| (format!("config/samples/{name}"), text));
-        let found = samples(&project, &Files(files.into()));
+        let found = samples(&project, &Files::read(files));
         let of_apis: Vec<_> = found.of_apis.into_values().collect();
         let videos = format!("{video}---\n{secret}---\n{}", object("Video", "c"));
         assert_eq!(of_apis, [playlist, videos]);

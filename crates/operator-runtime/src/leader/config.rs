@@ -41,6 +41,10 @@ pub struct LeaderElectionFlags {
     /// Namespace of the lease [default: the pod's]
     #[arg(long, value_name = "NAMESPACE")]
     pub leader_elect_resource_namespace: Option<String>,
+
+    /// Name of the lease [default: that of the manager]
+    #[arg(long, value_name = "NAME")]
+    pub leader_elect_resource_name: Option<String>,
 }
 
 /// The durations of an election.
@@ -70,7 +74,7 @@ impl Timing {
 #[derive(Clone, Debug)]
 pub(crate) struct Candidate {
     /// The name of the Lease.
-    pub(crate) lease: &'static str,
+    pub(crate) lease: String,
     pub(crate) namespace: String,
     /// Unique among all processes that ever take part.
     pub(crate) identity: String,
@@ -78,20 +82,18 @@ pub(crate) struct Candidate {
 }
 
 impl LeaderElectionFlags {
-    /// This process' candidate for the Lease `lease`; `None` without election.
-    pub(crate) fn candidate(
-        &self,
-        lease: &'static str,
-    ) -> Result<Option<Candidate>, ElectionError> {
+    /// This process' candidate for the Lease of the manager `name`, unless the flags name another one; `None` without election.
+    pub(crate) fn candidate(&self, name: &str) -> Result<Option<Candidate>, ElectionError> {
         if !self.leader_elect {
             return Ok(None);
         }
+        let lease = self.leader_elect_resource_name.as_deref().unwrap_or(name);
         let random = random()?;
         let timing = self.timing((random >> 96) as f64 / f64::from(u32::MAX))?;
         let pod = ["POD_NAME", "HOSTNAME"].map(|name| env::var(name).ok());
         let pod = pod.into_iter().flatten().find(|name| !name.is_empty());
         Ok(Some(Candidate {
-            lease,
+            lease: lease.to_owned(),
             namespace: self.namespace(NAMESPACE_FILE)?,
             identity: identity(pod.as_deref().unwrap_or(lease), random),
             timing,

@@ -10,7 +10,7 @@ use crate::client::fence::Fence;
 /// A candidate, which does not exist without the feature.
 #[derive(Clone, Debug)]
 pub(crate) struct Candidate {
-    pub(crate) lease: &'static str,
+    pub(crate) lease: String,
     pub(crate) timing: Timing,
 }
 

@@ -90,12 +90,12 @@ impl Manager {
     fn election(&mut self) -> Option<Election> {
         let candidate = self.candidate.take()?;
         let client = self.clusters.own.clients.lease.clone();
-        let (metrics, lease) = (self.metrics.clone(), candidate.lease);
+        let (metrics, lease) = (self.metrics.clone(), candidate.lease.clone());
         let election = Election::start(client, candidate, self.fence.clone());
         let mut leads = election.leadership().leads();
         tokio::spawn(async move {
             loop {
-                metrics.leader(lease, *leads.borrow_and_update());
+                metrics.leader(&lease, *leads.borrow_and_update());
                 if leads.changed().await.is_err() {
                     break;
                 }

@@ -1,0 +1,20 @@
+// Package v1alpha1 contains the v1alpha1 API of the config.example.com group.
+// +kubebuilder:object:generate=true
+// +groupName=config.example.com
+package v1alpha1
+
+import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/scheme"
+)
+
+var (
+	// GroupVersion is the group and the version of these objects.
+	GroupVersion = schema.GroupVersion{Group: "config.example.com", Version: "v1alpha1"}
+
+	// SchemeBuilder collects the Go types.
+	SchemeBuilder = &scheme.Builder{GroupVersion: GroupVersion}
+
+	// AddToScheme adds them to a scheme.
+	AddToScheme = SchemeBuilder.AddToScheme
+)

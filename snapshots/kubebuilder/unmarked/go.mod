@@ -1,0 +1,11 @@
+module example.org/unmarked
+
+go 1.24.0
+
+require (
+	k8s.io/api v0.33.0
+	k8s.io/apimachinery v0.33.0
+	k8s.io/client-go v0.33.0
+	net.example.org/routes v1.2.0
+	sigs.k8s.io/controller-runtime v0.21.0
+)

@@ -1,0 +1,152 @@
+//! The names that the Go operator has in a cluster. The new one takes them over, so that the two are one operator: they hold the
+//! same Lease, and never lead at once.
+
+use serde_yaml::Value;
+
+use super::{
+    Port,
+    checklist::{Item, Title},
+};
+use crate::{
+    error::Result,
+    name::LeaseName,
+    template,
+    tree::{Content, RelPath},
+    yaml,
+};
+
+/// The kustomization that gives every object its namespace and the prefix of its name.
+const KUSTOMIZATION: &str = "config/default/kustomization.yaml";
+
+/// The first release of controller-runtime whose leader election holds a Lease, at least beside a ConfigMap.
+const WITH_LEASE: (u64, u64) = (0, 7);
+
+/// The names of an operator in a cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Names {
+    namespace: String,
+    prefix: String,
+}
+
+impl Port<'_> {
+    /// Takes the names over, and lists how one operator takes the place of the other. Returns the files that have other names than
+    /// those of the project.
+    pub fn names(&mut self) -> Result<Vec<(RelPath, Content)>> {
+        let own = Names {
+            namespace: format!("{}-system", self.project.name),
+            prefix: format!("{}-", self.project.name),
+        };
+        let text = self.files.texts.get(KUSTOMIZATION);
+        let value: Option<Value> = text.and_then(|text| yaml::read(text).ok());
+        let Some(value) = value else {
+            return Ok(Vec::new());
+        };
+        let field = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
+        let go = Names {
+            namespace: field("namespace").unwrap_or_else(|| own.namespace.clone()),
+            prefix: field("namePrefix").unwrap_or_else(|| own.prefix.clone()),
+        };
+        let mut names = own.clone();
+        for (of_go, ours, what) in [
+            (&go.namespace, &mut names.namespace, "namespace"),
+            (&go.prefix, &mut names.prefix, "name prefix"),
+        ] {
+            if is_plain(of_go) {
+                ours.clone_from(of_go);
+            } else {
+                let text = format!(
+                    "the {what} of the Go operator, `{of_go}`, has no fixed value: this project has `{ours}`"
+                );
+                self.checklist.add(Title::Switch, Item::of(text));
+            }
+        }
+        let lease = self.files.code.values().find_map(|code| code.lease.clone());
+        let lease: Option<LeaseName> = lease.and_then(|lease| lease.parse().ok());
+        let is_other = |lease: &LeaseName| lease.as_str() != self.project.operator();
+        self.project.settings.lease = lease.clone().filter(is_other);
+        self.switch(&names, lease.as_ref());
+        if names == own {
+            return Ok(Vec::new());
+        }
+        let path = RelPath::constant(KUSTOMIZATION);
+        let tree = template::tree(&self.project)?;
+        let text = String::from_utf8_lossy(&tree[&path].content).into_owned();
+        let text = text
+            .replace(
+                &format!("\nnamespace: {}\n", own.namespace),
+                &format!("\nnamespace: {}\n", names.namespace),
+            )
+            .replace(
+                &format!("\nnamePrefix: {}\n", own.prefix),
+                &format!("\nnamePrefix: {}\n", names.prefix),
+            );
+        Ok(vec![(path, text.into_bytes().into())])
+    }
+
+    /// Lists the steps of the switch.
+    fn switch(&mut self, names: &Names, lease: Option<&LeaseName>) {
+        let Names { namespace, prefix } = names;
+        let old = self.controller_runtime().filter(|it| *it < WITH_LEASE);
+        let has_webhooks = !self.project.webhooks().is_empty();
+        let mut add = |text: String| self.checklist.add(Title::Switch, Item::of(text));
+        let of_lease = match lease {
+            Some(lease) => format!(", and the Lease `{lease}`"),
+            None => String::new(),
+        };
+        add(format!(
+            "compare the names, which both operators have: the namespace `{namespace}`, the name prefix `{prefix}`{of_lease}"
+        ));
+        let deployment = format!("{prefix}controller-manager");
+        let one_at_a_time = match (lease, old) {
+            (Some(_), None) => {
+                "the one that starts waits until the other one has released the Lease, or has not renewed it".to_owned()
+            }
+            (Some(_), Some((major, minor))) => format!(
+                "the Go operator has controller-runtime {major}.{minor}, which holds a ConfigMap and no Lease: only this stops it from \
+                 leading beside the new one"
+            ),
+            (None, _) => "no Lease of the Go operator was found: only this stops it from leading beside the new one".to_owned(),
+        };
+        add(format!(
+            "stop the Go operator, and wait until its Pods are gone ({one_at_a_time}): `kubectl delete deployment {deployment} -n \
+             {namespace}`. Objects stay; requests that a webhook with `failurePolicy: Fail` gets fail until the new operator serves it"
+        ));
+        add("start this operator: `make deploy IMG=…`".to_owned());
+        if has_webhooks {
+            add(format!(
+                "look at the webhooks in `{prefix}mutating-webhook-configuration` and `{prefix}validating-webhook-configuration`: those of \
+                 the Go operator have other names, and stay if something else than `kubectl apply` has put them there; delete them"
+            ));
+        }
+        add(format!(
+            "to go back, do the same the other way round: `kubectl delete deployment {deployment} -n {namespace}`, then `make deploy \
+             IMG=…` in the Go project"
+        ));
+        let finalizers = self.files.code.iter();
+        let finalizers =
+            finalizers.flat_map(|(file, code)| code.finalizers.iter().map(move |it| (it, file)));
+        let finalizers: Vec<_> = finalizers
+            .map(|(it, file)| (it.clone(), file.clone()))
+            .collect();
+        for (finalizer, file) in finalizers {
+            let text = format!(
+                "objects have the finalizer `{finalizer}` (`{file}`): remove it under this name, or none of them can be deleted"
+            );
+            self.checklist.add(Title::Switch, Item::of(text));
+        }
+    }
+
+    /// The release of controller-runtime that the Go project requires.
+    fn controller_runtime(&self) -> Option<(u64, u64)> {
+        let text = self.files.texts.get("go.mod")?;
+        let (_, version) = text.split_once("sigs.k8s.io/controller-runtime v")?;
+        let mut numbers = version.split('.').map(str::parse);
+        Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
+    }
+}
+
+/// Whether a value is a name, and no variable that a program replaces.
+fn is_plain(text: &str) -> bool {
+    let is_of_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    text.len() <= 63 && !text.is_empty() && text.chars().all(is_of_name) && !text.starts_with('-')
+}
