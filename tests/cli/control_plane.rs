@@ -285,6 +285,10 @@ fn the_archive_is_fetched_once() {
     assert_eq!(again.stdout, demo.stdout);
     assert_eq!(again.stderr, "");
     assert_eq!(machine.asked().len(), 1);
+    // The Makefiles of generated projects look here.
+    let stable = Path::new(demo.stdout.trim()).with_file_name("v1.37");
+    let kubectl = fs::read_to_string(stable.join("kubectl"));
+    assert_eq!(kubectl.unwrap(), "published kubectl\n");
 }
 
 /// The archive has no kube-controller-manager.

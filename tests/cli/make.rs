@@ -227,3 +227,37 @@ fn a_bundle_that_is_too_large_for_olm_is_an_error() {
     assert!(!succeeds);
     assert!(text.contains("OLM takes no more than 1048576"), "{text}");
 }
+
+/// What the demo and the tests of operator-forge have fetched or built is not downloaded again.
+#[test]
+fn tests_find_a_control_plane_in_the_cache() {
+    let scripts = [
+        ("cargo", "echo \"cargo with $KUBEBUILDER_ASSETS\""),
+        ("curl", "echo downloading; exit 1"),
+    ];
+    let directory = project("minimal", &scripts);
+    let cache = TempDir::new().unwrap();
+    let test = |assets: Option<&str>| {
+        let path = format!(
+            "{}:{}",
+            directory.path().join("bin").display(),
+            env::var("PATH").unwrap()
+        );
+        let mut make = silent_make();
+        make.arg("test")
+            .current_dir(directory.path())
+            .env("PATH", path);
+        make.env("XDG_CACHE_HOME", cache.path())
+            .env_remove("KUBEBUILDER_ASSETS");
+        make.envs(assets.map(|assets| ("KUBEBUILDER_ASSETS", assets)));
+        let output = make.output().unwrap();
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    assert_eq!(test(None).lines().next(), Some("downloading"));
+    // `tests/control-plane/build.sh` makes a link with this name.
+    let cached = cache.path().join("operator-forge/control-plane/v1.37");
+    fs::create_dir_all(&cached).unwrap();
+    fs::write(cached.join("kubectl"), "").unwrap();
+    assert_eq!(test(None), format!("cargo with {}\n", cached.display()));
+    assert_eq!(test(Some("/elsewhere")), "cargo with /elsewhere\n");
+}

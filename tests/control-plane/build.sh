@@ -140,4 +140,8 @@ if ! complete; then
     fi
 fi
 
+# Where the Makefiles of generated projects look: a name that stays. Another run may make it at the same time.
+stable=$cache/${version%.*}
+[ -x "$stable/kubectl" ] || ln -sfn "$inputs" "$stable" || [ -x "$stable/kubectl" ]
+
 echo "$made"

@@ -4,6 +4,7 @@ mod chain;
 
 use std::{error, io, net::SocketAddr, time::Duration};
 
+pub use chain::in_one_line;
 pub(crate) use chain::{chain, panic_message, refusal};
 
 /// The error of a task.

@@ -25,6 +25,11 @@ pub mod kube_controllers {
     #![doc = include_str!("guide/kube-controllers.md")]
 }
 
+/// controller-runtime's calls beside those of this crate: for a port from Go.
+pub mod controller_runtime {
+    #![doc = include_str!("guide/controller-runtime.md")]
+}
+
 /// Cleanup before an object is deleted.
 pub mod finalizers {
     #![doc = include_str!("guide/finalizers.md")]

@@ -28,6 +28,35 @@ pub(crate) fn chain(error: &(dyn Error + 'static)) -> String {
     text
 }
 
+/// An error with its causes in one line, without repetition: for a condition, an event or a log.
+///
+/// A response of the API server says its message, its code and its reason (`metav1.Status`). kube's own text
+/// repeats the whole `Status` in Rust's debug form, which is nothing to show to users.
+///
+/// ```
+/// use kube::core::Status;
+/// use operator_runtime::in_one_line;
+///
+/// let status = Status::failure("pods \"web\" already exists", "AlreadyExists").with_code(409);
+/// let error = kube::Error::Api(status.boxed());
+/// assert_eq!(in_one_line(&error), "pods \"web\" already exists (409 AlreadyExists)");
+/// ```
+pub fn in_one_line(error: &(dyn Error + 'static)) -> String {
+    let text = chain(error);
+    let (mut next, mut found) = (Some(error), None);
+    while let Some(error) = next {
+        found = found.or_else(|| refusal(error));
+        next = error.source();
+    }
+    let Some(Status { code, reason, .. }) = found else {
+        return text;
+    };
+    match reason.as_str() {
+        "" => format!("{text} ({code})"),
+        reason => format!("{text} ({code} {reason})"),
+    }
+}
+
 /// The message of an error. For a response of the API server, only its message; kube adds the whole Status.
 fn message(error: &(dyn Error + 'static)) -> String {
     let text = error.to_string();
@@ -91,6 +120,18 @@ mod tests {
         Transparent(kube::Error),
         #[error("cannot apply: {0}")]
         Wrapped(#[source] kube::Error),
+    }
+
+    #[test]
+    fn the_response_is_named_behind_the_text() {
+        let status = |reason: &str| Status::failure("not now", reason).with_code(503);
+        let error = |reason: &str| Reconcile::Wrapped(kube::Error::Api(status(reason).boxed()));
+        assert_eq!(
+            in_one_line(&error("ServiceUnavailable")),
+            "cannot apply: not now (503 ServiceUnavailable)"
+        );
+        assert_eq!(in_one_line(&error("")), "cannot apply: not now (503)");
+        assert_eq!(in_one_line(&Layer("a", None)), "a");
     }
 
     #[test]
