@@ -158,6 +158,8 @@ pub(crate) struct Source {
     handlers: Mutex<Vec<Handler>>,
     /// Whether the source has readers beside its subscribers.
     read: AtomicBool,
+    /// Whether a user needs the type; otherwise, the source is empty while the API server does not serve it.
+    required: AtomicBool,
     /// The number of namespaces that are not listed yet, once known.
     unlisted: Sender<Option<usize>>,
     /// Why a namespace is not listed yet.
@@ -167,6 +169,18 @@ pub(crate) struct Source {
 impl Cache {
     /// The source of these objects, created on first use.
     pub(crate) fn source(
+        &self,
+        kind: &ScopedResource,
+        selector: &Selector,
+        form: Form,
+    ) -> Arc<Source> {
+        let source = self.optional(kind, selector, form);
+        source.required.store(true, Ordering::Relaxed);
+        source
+    }
+
+    /// The source of objects whose type may be missing, unless another user needs it.
+    pub(crate) fn optional(
         &self,
         kind: &ScopedResource,
         selector: &Selector,
@@ -200,6 +214,7 @@ impl Cache {
     /// A source of its own of all objects of a type, until it is [removed](Self::remove).
     pub(crate) fn add(&self, kind: ScopedResource, form: Form) -> Arc<Source> {
         let source = Source::new(kind, Selector::default(), form);
+        source.required.store(true, Ordering::Relaxed);
         self.sources.lock().push(source.clone());
         self.filled_here(source)
     }
@@ -259,6 +274,7 @@ impl Source {
             form: Mutex::new(form),
             handlers: Mutex::default(),
             read: AtomicBool::new(false),
+            required: AtomicBool::new(false),
             unlisted: latch::channel(None).0,
             hindrance: Mutex::new("not started".to_owned()),
         })

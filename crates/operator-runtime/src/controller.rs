@@ -229,7 +229,18 @@ where
     /// Narrows the watch of the primary type: to some objects, or to some changes.
     #[must_use]
     pub fn primary_watch(mut self, watch: Watch) -> Self {
+        let was_optional = self.definition.watch.optional;
         self.definition.watch = watch;
+        self.definition.watch.optional |= was_optional;
+        self
+    }
+
+    /// Starts when the API server serves the primary type, and stops when it no longer does: see
+    /// [`Watch::optional`]. Types that it owns or watches may be optional, too:
+    /// `.owns_with::<Route>(Watch::new().optional())`.
+    #[must_use]
+    pub fn optional(mut self) -> Self {
+        self.definition.watch.optional = true;
         self
     }
 

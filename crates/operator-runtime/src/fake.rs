@@ -43,7 +43,11 @@ pub(crate) mod schema;
 mod selector;
 mod stores;
 
-use std::{collections::VecDeque, fmt, sync::Arc};
+use std::{
+    collections::{BTreeSet, VecDeque},
+    fmt,
+    sync::Arc,
+};
 
 use axum::body::{Body, to_bytes};
 use http::{Response, Uri, header};
@@ -66,7 +70,7 @@ use crate::{
     clock::Clock,
     controller::Controllers,
     manager::{Manager, ManagerOptions, WatchScope},
-    object::{ObjectScope, TypedObject, Verb},
+    object::{ObjectScope, ScopedResource, TypedObject, Verb},
 };
 pub use request::RecordedRequest;
 
@@ -83,6 +87,8 @@ struct State {
     requests: Vec<RecordedRequest>,
     failures: VecDeque<u16>,
     watched: Watched,
+    /// The types that it does not serve, by group and plural.
+    missing: BTreeSet<(String, String)>,
 }
 
 impl Fake {
@@ -118,7 +124,12 @@ impl Fake {
         watched.prepare();
         let fake = self.clone();
         manager.prune_everything(Arc::new(move |uid| fake.state().objects.controlled_by(uid)));
-        manager.with_clock(self.clock())
+        let fake = self.clone();
+        let served = move |kind: &ScopedResource| {
+            let of = (kind.resource.group.clone(), kind.resource.plural.clone());
+            !fake.state().missing.contains(&of)
+        };
+        manager.with_served(served).with_clock(self.clock())
     }
 
     /// Watches the types that these controllers watch and own, for every manager of this server.
@@ -134,6 +145,14 @@ impl Fake {
         let kinds = kinds.unwrap_or_else(|error| panic!("{error}"));
         let watched = self.state().watched.extend(kinds);
         watched.prepare();
+    }
+
+    /// Does not serve the type `K` from now on: requests are answered 404, and
+    /// [`Manager::serves`](crate::Manager::serves) says so in managers that are made afterwards. By default, every type
+    /// is served.
+    pub fn without<K: TypedObject>(&self) {
+        let of = (K::group(&()).into_owned(), K::plural(&()).into_owned());
+        self.state().missing.insert(of);
     }
 
     /// The clock of the managers and of this server, which a test may set.
@@ -241,7 +260,10 @@ impl State {
         if let Some(code) = self.failures.pop_front() {
             return Err(Refusal::new(code, "the test requested this failure"));
         }
-        if !matches!(request.subresource.as_deref(), None | Some("status")) {
+        let is_missing = self
+            .missing
+            .contains(&(request.group.clone(), request.resource.clone()));
+        if is_missing || !matches!(request.subresource.as_deref(), None | Some("status")) {
             let message = "the server could not find the requested resource";
             return Err(Refusal::new(404, message));
         }

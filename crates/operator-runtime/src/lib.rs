@@ -85,7 +85,7 @@ pub use kube::{self, runtime::reflector::ObjectRef};
 #[cfg(feature = "leader-election")]
 pub use leader::LeaderElectionFlags;
 pub use logs::LogFormat;
-pub use manager::{Flags, Manager, ManagerOptions, WatchScope};
+pub use manager::{Flags, Manager, ManagerOptions, Serves, WatchScope};
 pub use manifests::{CrdError, Crds, Refusal, migrate, refusals, structural};
 pub use object::{
     AnyObject, ObjectScope, Rules, ScopedObject, ScopedResource, TypedObject, Verb, api_of,

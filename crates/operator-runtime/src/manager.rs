@@ -9,6 +9,7 @@ mod fake;
 mod flags;
 mod options;
 mod run;
+mod serves;
 mod stop;
 
 use std::{collections::BTreeMap, convert::identity, net::SocketAddr, sync::Arc, time::Duration};
@@ -34,6 +35,7 @@ use endpoints::Endpoints;
 pub use flags::Flags;
 use options::watched;
 pub use options::{ManagerOptions, WatchScope};
+pub use serves::Serves;
 
 #[cfg(feature = "testing")]
 use crate::apply::Everything;
@@ -122,7 +124,13 @@ pub struct Manager {
     runnables: Vec<Runnable>,
     stop: CancellationToken,
     traces: Option<Traces>,
+    /// Tells in place of an API server whether it serves a type.
+    #[cfg(feature = "testing")]
+    served: Option<Box<Served>>,
 }
+
+#[cfg(feature = "testing")]
+type Served = dyn Fn(&ScopedResource) -> bool + Send + Sync;
 
 /// A controller with its context, before the manager runs.
 struct Waiting {
@@ -245,6 +253,8 @@ impl Manager {
             runnables: Vec::new(),
             stop: CancellationToken::new(),
             traces: None,
+            #[cfg(feature = "testing")]
+            served: None,
         })
     }
 
@@ -270,6 +280,20 @@ impl Manager {
     /// Like [`store`](Self::store), with [options](StoreOptions).
     pub fn store_with<K: TypedObject>(&self, options: StoreOptions<K>) -> Store<K> {
         self.clusters.own.store_with(options)
+    }
+
+    /// Whether the API server serves the type `K`, such as that of a CRD which only some clusters have. It is asked
+    /// now, and every 10 s as long as you keep the result. A watch or store of the type should be
+    /// [optional](crate::Watch::optional).
+    ///
+    /// This needs no permission on the type. Without an answer, it asks again.
+    pub async fn serves<K: TypedObject>(&self) -> Serves {
+        let kind = ScopedResource::of::<K>();
+        #[cfg(feature = "testing")]
+        if let Some(served) = &self.served {
+            return Serves::always(served(&kind));
+        }
+        Serves::ask(self.client(), kind).await
     }
 
     /// The applier, which sends server-side applies with a field manager for each controller, and skips

@@ -41,6 +41,7 @@ use crate::object::{Selector, TypedObject};
 pub struct StoreOptions<K> {
     pub(crate) selector: Selector,
     pub(crate) transform: Option<Form>,
+    pub(crate) optional: bool,
     objects: PhantomData<fn() -> K>,
 }
 
@@ -50,6 +51,7 @@ impl<K: TypedObject> StoreOptions<K> {
         Self {
             selector: Selector::default(),
             transform: None,
+            optional: false,
             objects: PhantomData,
         }
     }
@@ -74,6 +76,13 @@ impl<K: TypedObject> StoreOptions<K> {
         K: TypedObject<Scope = NamespaceResourceScope>,
     {
         self.selector.namespaces = names.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// The type may be missing, as with [`Watch::optional`](crate::Watch::optional): the store is empty while the
+    /// API server does not serve it.
+    pub fn optional(mut self) -> Self {
+        self.optional = true;
         self
     }
 

@@ -1,8 +1,15 @@
 //! The task that keeps a source in sync with the API server.
 
-use std::{collections::BTreeSet, pin::pin, sync::Arc};
+use std::{
+    collections::BTreeSet,
+    pin::pin,
+    sync::{Arc, atomic::Ordering},
+};
 
-use futures::StreamExt;
+use futures::{
+    StreamExt,
+    future::{join_all, pending},
+};
 use kube::{
     Api, Client,
     runtime::{
@@ -64,38 +71,79 @@ impl Source {
 
     /// Watches until dropped. Starts when the API server serves the type.
     pub(crate) async fn watch(self: Arc<Self>, watching: Watching) {
+        loop {
+            self.wait(&watching).await;
+            self.follow(&watching).await;
+        }
+    }
+
+    /// Waits until the API server serves the type. Meanwhile, an optional source is empty and counts as listed.
+    async fn wait(&self, watching: &Watching) {
+        while !self.required.load(Ordering::Relaxed) {
+            let resource = &self.kind.resource;
+            let found =
+                discovery::find(&watching.client, &resource.api_version, &resource.plural).await;
+            match found {
+                Ok(true) => {
+                    tracing::info!("found {}", self.kind);
+                    return;
+                }
+                Ok(false) => {
+                    if !self.is_filled() {
+                        tracing::info!(
+                            "the API server does not serve {}, which is optional",
+                            self.kind
+                        );
+                    }
+                    self.retain(None, &BTreeSet::new());
+                    self.unlisted.send_replace(Some(0));
+                    watching.readiness.pass(&watching.check);
+                }
+                // The type may be served: what it holds stays.
+                Err(reason) => tracing::debug!("asking for {}: {reason}", self.kind),
+            }
+            sleep(discovery::LONG_PERIOD).await;
+        }
         discovery::wait(&watching.client, &self.kind, |reason| {
             self.is_hindered(reason);
             watching.readiness.fail(&watching.check, reason);
         })
         .await;
-        self.is_hindered(&format!("listing {}", self.kind));
-        watching.is_unfilled(&format!("listing {}", self.kind));
+    }
+
+    /// Lists and watches; an optional type as long as it is served.
+    async fn follow(&self, watching: &Watching) {
         let chosen = &self.selector.namespaces;
         let namespaces = match self.kind.namespaced {
             true if chosen.is_empty() => watching.namespaces.clone(),
             true => chosen.iter().cloned().map(Some).collect(),
             false => vec![None],
         };
-        self.unlisted.send_replace(Some(namespaces.len()));
+        if !self.is_filled() {
+            self.is_hindered(&format!("listing {}", self.kind));
+            watching.is_unfilled(&format!("listing {}", self.kind));
+            self.unlisted.send_replace(Some(namespaces.len()));
+        }
         let listed = async {
             self.filled().await;
             watching.readiness.pass(&watching.check);
+            pending().await
         };
-        let tasks = namespaces.into_iter().map(|namespace| {
-            let (source, watching) = (self.clone(), &watching);
-            async move {
-                match source.form() {
-                    Form::Metadata => source.keep::<true>(watching, namespace).await,
-                    Form::Objects(..) | Form::Transformed(..) => {
-                        source.keep::<false>(watching, namespace).await;
-                    }
+        let tasks = namespaces.into_iter().map(|namespace| async move {
+            match self.form() {
+                Form::Metadata => self.keep::<true>(watching, namespace).await,
+                Form::Objects(..) | Form::Transformed(..) => {
+                    self.keep::<false>(watching, namespace).await;
                 }
             }
         });
-        futures::future::join(listed, futures::future::join_all(tasks)).await;
+        tokio::select! {
+            () = listed => {}
+            _ = join_all(tasks) => {}
+        }
     }
 
+    /// Keeps the objects of a namespace in sync. Ends if the type is optional and no longer served.
     async fn keep<const METADATA: bool>(&self, watching: &Watching, namespace: Option<String>) {
         let decode = self.form().decode();
         let client = paced(watching.client.clone());
@@ -141,8 +189,9 @@ impl Source {
                         self.retain(namespace.as_deref(), &listed);
                         listed = BTreeSet::new();
                         if std::mem::take(&mut first) {
-                            let count =
-                                |left: &mut Option<usize>| *left = left.map(|left| left - 1);
+                            let count = |left: &mut Option<usize>| {
+                                *left = left.map(|left| left.saturating_sub(1))
+                            };
                             self.unlisted.send_modify(count);
                         }
                     }
@@ -153,6 +202,10 @@ impl Source {
                     Ok(Event::Delete(raw)) => {
                         backoff.reset();
                         self.change(&raw.key(), None);
+                    }
+                    Err(error) if is_missing(&error) && !self.required.load(Ordering::Relaxed) => {
+                        tracing::info!("the API server no longer serves {}", self.kind);
+                        return;
                     }
                     Err(error) => {
                         let next = (!complete).then(|| listing.fail(Some(&error)));
@@ -212,6 +265,15 @@ fn is_normal(error: &watcher::Error) -> bool {
     let listed = !matches!(error, watcher::Error::InitialListFailed(_));
     (status.code == 410 && listed)
         || (status.code == 429 && status.message == "storage is (re)initializing")
+}
+
+/// Whether the API server does not serve the type.
+fn is_missing(error: &watcher::Error) -> bool {
+    match error {
+        watcher::Error::WatchStartFailed(kube::Error::Api(status))
+        | watcher::Error::InitialListFailed(kube::Error::Api(status)) => status.code == 404,
+        _ => false,
+    }
 }
 
 /// Whether the resource version of a watch has expired, so that the objects must be listed again. kube does so

@@ -8,14 +8,21 @@ use tokio::time::{sleep, timeout};
 use crate::{error::chain, object::ScopedResource};
 
 /// The polling interval, so that a CRD installed after the operator is found soon.
-const PERIOD: Duration = Duration::from_secs(2);
+pub(crate) const PERIOD: Duration = Duration::from_secs(2);
+/// The polling interval for a type that may never be served.
+pub(crate) const LONG_PERIOD: Duration = Duration::from_secs(10);
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Waits until the API server serves `kind`; reports each new reason for waiting to `waiting`.
 pub(crate) async fn wait(client: &Client, kind: &ScopedResource, waiting: impl Fn(&str)) {
     let (version, plural) = (&kind.resource.api_version, &kind.resource.plural);
     let mut reported = String::new();
-    while let Err(reason) = find(client, version, plural).await {
+    loop {
+        let reason = match find(client, version, plural).await {
+            Ok(true) => break,
+            Ok(false) => "the API server does not serve it".to_owned(),
+            Err(reason) => reason,
+        };
         if reported != reason {
             tracing::warn!("waiting for {kind}: {reason}");
             waiting(&format!("waiting for {kind}: {reason}"));
@@ -28,8 +35,8 @@ pub(crate) async fn wait(client: &Client, kind: &ScopedResource, waiting: impl F
     }
 }
 
-/// Finds a resource in an API version, such as `apps/v1`. The error is the reason why it is missing.
-pub(crate) async fn find(client: &Client, version: &str, plural: &str) -> Result<(), String> {
+/// Whether the API server serves a resource in an API version, such as `apps/v1`. The error says why it does not tell.
+pub(crate) async fn find(client: &Client, version: &str, plural: &str) -> Result<bool, String> {
     let resources = async {
         match version.contains('/') {
             true => client.list_api_group_resources(version).await,
@@ -38,11 +45,8 @@ pub(crate) async fn find(client: &Client, version: &str, plural: &str) -> Result
     };
     let offers = |name: &str| name == plural;
     match timeout(TIMEOUT, resources).await {
-        Ok(Ok(list)) if list.resources.iter().any(|found| offers(&found.name)) => Ok(()),
-        Ok(Ok(_)) => Err("the API server does not serve it".to_owned()),
-        Ok(Err(kube::Error::Api(status))) if status.code == 404 => {
-            Err("the API server does not serve it".to_owned())
-        }
+        Ok(Ok(list)) => Ok(list.resources.iter().any(|found| offers(&found.name))),
+        Ok(Err(kube::Error::Api(status))) if status.code == 404 => Ok(false),
         Ok(Err(error)) => Err(chain(&error)),
         Err(_) => Err("the API server does not answer".to_owned()),
     }

@@ -85,9 +85,10 @@ impl<C> Controllers<C> {
         all.map(|controller| (&controller.primary, controller.condition))
     }
 
-    /// The types that are watched in the operator's own cluster.
+    /// The types that are watched in the operator's own cluster, apart from optional ones.
     pub(crate) fn watched(&self) -> impl Iterator<Item = &ScopedResource> {
-        self.own_watches().map(|(of, ..)| of)
+        let needed = self.own_watches().filter(|(.., watch)| !watch.optional);
+        needed.map(|(of, ..)| of)
     }
 
     /// The watches in the operator's own cluster.

@@ -67,9 +67,8 @@ impl<C: Send + Sync + 'static> Definition<C> {
             clusters, metrics, ..
         } = environment;
         let cluster = clusters.get(self.watch.cluster)?;
-        let selector = &self.watch.selector;
         let form = self.watch.form(&self.primary, self.form)?;
-        let source = cluster.cache.source(&self.primary, selector, form);
+        let source = self.watch.source(&cluster.cache, &self.primary, form);
         let add = queue.clone();
         let watch = self.watch.clone();
         source.subscribe(Box::new(move |change| {
@@ -85,7 +84,7 @@ impl<C: Send + Sync + 'static> Definition<C> {
                 of, form, watch, ..
             } = &secondary;
             let cache = &clusters.get(watch.cluster)?.cache;
-            let other = cache.source(of, &watch.selector, watch.form(of, form.clone())?);
+            let other = watch.source(cache, of, watch.form(of, form.clone())?);
             let (primary, queue) = (source.clone(), queue.clone());
             let context = context.clone();
             other.subscribe(Box::new(move |change| {

@@ -7,7 +7,7 @@ use kube::api::ObjectMeta;
 
 use super::Predicate;
 use crate::{
-    cache::{Content, Entry, Form, Key, ObjectEvent, StoreOptions},
+    cache::{Cache, Content, Entry, Form, Key, ObjectEvent, Source, StoreOptions},
     error::Error,
     object::{ScopedResource, Selector, TypedObject},
 };
@@ -32,6 +32,7 @@ pub struct Watch {
     pub(super) any_owner: bool,
     pub(super) priority: i32,
     pub(super) cluster: Option<&'static str>,
+    pub(super) optional: bool,
     /// The type of the transform, and the forms of its objects before and after.
     transform: Option<(ScopedResource, Form, Form)>,
 }
@@ -44,6 +45,7 @@ impl<K: TypedObject> From<StoreOptions<K>> for Watch {
         Self {
             selector: options.selector,
             transform: options.transform.map(of),
+            optional: options.optional,
             ..Self::default()
         }
     }
@@ -97,6 +99,25 @@ impl Watch {
     pub fn cluster(mut self, name: &'static str) -> Self {
         self.cluster = Some(name);
         self
+    }
+
+    /// The type may be missing, such as that of a CRD which only some clusters have. While the API server does not
+    /// serve it, there are no objects, and the operator starts and is ready without it. It is asked every 10 s:
+    /// objects appear soon after their CRD, and are deleted with it.
+    ///
+    /// If another watch or store of the same objects is not optional, the type is needed.
+    #[must_use]
+    pub fn optional(mut self) -> Self {
+        self.optional = true;
+        self
+    }
+
+    /// The source of the objects.
+    pub(super) fn source(&self, cache: &Cache, kind: &ScopedResource, form: Form) -> Arc<Source> {
+        match self.optional {
+            true => cache.optional(kind, &self.selector, form),
+            false => cache.source(kind, &self.selector, form),
+        }
     }
 
     pub(super) fn passes(&self, change: &ObjectEvent<'_>) -> bool {

@@ -105,11 +105,7 @@ pub(super) async fn check(client: Client, needed: BTreeSet<Needed>) -> Result<()
             "" => version.clone(),
             group => format!("{group}/{version}"),
         };
-        if !defined
-            && discovery::find(&client, &api_version, plural)
-                .await
-                .is_err()
-        {
+        if !defined && discovery::find(&client, &api_version, plural).await != Ok(true) {
             missing.push(format!("{plural}.{group} in version {version}"));
         }
     }

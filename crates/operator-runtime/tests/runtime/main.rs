@@ -21,6 +21,7 @@ mod leadership;
 mod logs;
 mod metrics;
 mod nulls;
+mod optional;
 mod package;
 mod permissions;
 mod process;
