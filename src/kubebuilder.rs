@@ -166,7 +166,8 @@ impl GoProject {
             let key = plugin.split('/').next().unwrap_or_default();
             key.split('.').any(|part| part == "go")
         };
-        if !layout.iter().any(has_go) && !(layout.is_empty() && is_go) {
+        let is_of_go = layout.iter().any(has_go) || layout.is_empty() && is_go;
+        if !is_of_go {
             let first = layout.first().copied().unwrap_or_default();
             return Err(Error::Layout(first.to_owned()));
         }
