@@ -150,8 +150,9 @@ pub fn context(project: &Project) -> Context {
             "name": project.name.to_string(),
             // The operator's name in a cluster: the project's name and its domain.
             "operator": project.operator(),
-            // The Lease of the operator that this one replaces, or null.
-            "replaced_lease": settings.lease.as_ref().map(ToString::to_string),
+            // Its Lease, and whether that is the one of an operator that it replaces.
+            "lease": settings.lease.as_ref().map_or_else(|| project.operator(), ToString::to_string),
+            "replaces": settings.lease.is_some(),
             "package": package,
             // The library crate.
             "library": library,

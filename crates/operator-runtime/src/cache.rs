@@ -174,19 +174,20 @@ impl Cache {
         selector: &Selector,
         form: Form,
     ) -> Arc<Source> {
-        let source = self.optional(kind, selector, form);
-        source.required.store(true, Ordering::Relaxed);
-        source
+        self.source_of(kind, selector, form, false)
     }
 
-    /// The source of objects whose type may be missing, unless another user needs it.
-    pub(crate) fn optional(
+    /// Like [`source`](Self::source); an optional type may be missing, unless another user needs it.
+    pub(crate) fn source_of(
         &self,
         kind: &ScopedResource,
         selector: &Selector,
         form: Form,
+        optional: bool,
     ) -> Arc<Source> {
-        self.filled_here(self.shared(kind, selector, form))
+        let source = self.shared(kind, selector, form);
+        source.required.fetch_or(!optional, Ordering::Relaxed);
+        self.filled_here(source)
     }
 
     /// The source, which the fake fills at once.

@@ -48,10 +48,10 @@ impl Cluster {
     /// Like [`store`](Self::store), with [options](StoreOptions).
     pub fn store_with<K: TypedObject>(&self, options: StoreOptions<K>) -> Store<K> {
         let (kind, form) = (ScopedResource::of::<K>(), options.form());
-        let source = match options.optional {
-            true => self.cache.optional(&kind, &options.selector, form),
-            false => self.cache.source(&kind, &options.selector, form),
-        };
+        let StoreOptions {
+            selector, optional, ..
+        } = &options;
+        let source = self.cache.source_of(&kind, selector, form, *optional);
         source.is_read();
         Store::new(source)
     }

@@ -108,13 +108,14 @@ impl<'a> Port<'a> {
         let core = core.find(|it| {
             has_group(it.api_group) && has("versions", it.version) && has_plural(it.plural)
         })?;
-        let key = Key {
-            group: core.group.parse().ok()?,
-            kind: core.kind.parse().ok()?,
-            domain: self.project.domain.clone(),
-            version: core.version.parse().ok()?,
+        let entry = Entry {
+            group: core.group.to_owned(),
+            version: core.version.to_owned(),
+            kind: core.kind.to_owned(),
+            core: true,
+            ..Entry::default()
         };
-        Some((key, true))
+        Some((self.key_of(&entry)?, true))
     }
 
     /// Reports a marker for a type that the project does not have, or for many.

@@ -80,10 +80,7 @@ impl Source {
     /// Waits until the API server serves the type. Meanwhile, an optional source is empty and counts as listed.
     async fn wait(&self, watching: &Watching) {
         while !self.required.load(Ordering::Relaxed) {
-            let resource = &self.kind.resource;
-            let found =
-                discovery::find(&watching.client, &resource.api_version, &resource.plural).await;
-            match found {
+            match discovery::serves(&watching.client, &self.kind).await {
                 Ok(true) => {
                     tracing::info!("found {}", self.kind);
                     return;

@@ -15,10 +15,9 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Waits until the API server serves `kind`; reports each new reason for waiting to `waiting`.
 pub(crate) async fn wait(client: &Client, kind: &ScopedResource, waiting: impl Fn(&str)) {
-    let (version, plural) = (&kind.resource.api_version, &kind.resource.plural);
     let mut reported = String::new();
     loop {
-        let reason = match find(client, version, plural).await {
+        let reason = match serves(client, kind).await {
             Ok(true) => break,
             Ok(false) => "the API server does not serve it".to_owned(),
             Err(reason) => reason,
@@ -33,6 +32,11 @@ pub(crate) async fn wait(client: &Client, kind: &ScopedResource, waiting: impl F
     if !reported.is_empty() {
         tracing::info!("found {kind}");
     }
+}
+
+/// Whether the API server serves `kind`. The error says why it does not tell.
+pub(crate) async fn serves(client: &Client, kind: &ScopedResource) -> Result<bool, String> {
+    find(client, &kind.resource.api_version, &kind.resource.plural).await
 }
 
 /// Whether the API server serves a resource in an API version, such as `apps/v1`. The error says why it does not tell.

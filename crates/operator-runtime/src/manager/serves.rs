@@ -27,8 +27,7 @@ impl Serves {
     /// Asks until there is an answer, and from then on as long as somebody has the result.
     pub(super) async fn ask(client: Client, kind: ScopedResource) -> Self {
         let find = async move || {
-            let (version, plural) = (&kind.resource.api_version, &kind.resource.plural);
-            let found = discovery::find(&client, version, plural).await;
+            let found = discovery::serves(&client, &kind).await;
             found.inspect_err(|reason| tracing::warn!("asking whether {kind} is served: {reason}"))
         };
         let first = loop {

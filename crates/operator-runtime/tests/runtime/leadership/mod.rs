@@ -36,7 +36,7 @@ use reviews::Count;
 use schedule::Outcome;
 
 const OPTIONS: ManagerOptions = ManagerOptions {
-    name: setup::LEASE,
+    name: "leadership.example.com",
     scope: WatchScope::Cluster,
 };
 

@@ -2,7 +2,7 @@
 
 use std::{fmt::Debug, fs, net::SocketAddr, path::Path};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use k8s_openapi::api::{
     authentication::v1::TokenRequest,
     core::v1::{Namespace, ServiceAccount},
@@ -19,8 +19,11 @@ use serde_json::{Value, json};
 use super::{plan::Schedule, proxy::Proxy, replica::Replica, reviews::Asker};
 use crate::{followers::Endpoint, widget::Widget};
 
-/// The name of the Lease, which is the operator's.
-pub const LEASE: &str = "leadership.example.com";
+/// The name of the Lease: that of another operator, which this one would replace.
+pub const LEASE: &str = "replaced.example.com";
+
+/// The name of the Lease in the Role.
+const NAME: &str = "{= project.lease =}";
 
 /// The Role of generated projects.
 const ROLE: &str = concat!(
@@ -76,7 +79,9 @@ pub async fn replicas(
 /// Lets only these users take part in the election of the namespace.
 pub async fn allow_election(client: &Client, namespace: &str, users: &[String]) -> Result<()> {
     // The file's binding is for the operator's ServiceAccount.
-    let text = fs::read_to_string(ROLE)?.replace("{= project.operator =}", LEASE);
+    let text = fs::read_to_string(ROLE)?;
+    ensure!(text.contains(NAME), "the Role names no Lease");
+    let text = text.replace(NAME, LEASE);
     let role = text.split("\n---\n").next().context("no Role")?;
     let mut role: Value = serde_saphyr::from_str(role)?;
     role["metadata"]["namespace"] = json!(namespace);
@@ -120,6 +125,7 @@ async fn replica(
     let flags = format!(
         "--kubeconfig={} --watch-namespace={namespace} --health-probe-bind-address={health} \
          --log-format=text --leader-elect --leader-elect-resource-namespace={namespace} \
+         --leader-elect-resource-name={LEASE} \
          --leader-elect-lease-duration={}ms --leader-elect-renew-deadline={}ms \
          --leader-elect-retry-period={}ms {}",
         kubeconfig.display(),
