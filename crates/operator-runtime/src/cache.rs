@@ -167,18 +167,8 @@ pub(crate) struct Source {
 }
 
 impl Cache {
-    /// The source of these objects, created on first use.
+    /// The source of these objects, created on first use. An optional type may be missing, unless another user needs it.
     pub(crate) fn source(
-        &self,
-        kind: &ScopedResource,
-        selector: &Selector,
-        form: Form,
-    ) -> Arc<Source> {
-        self.source_of(kind, selector, form, false)
-    }
-
-    /// Like [`source`](Self::source); an optional type may be missing, unless another user needs it.
-    pub(crate) fn source_of(
         &self,
         kind: &ScopedResource,
         selector: &Selector,

@@ -51,7 +51,7 @@ impl Cluster {
         let StoreOptions {
             selector, optional, ..
         } = &options;
-        let source = self.cache.source_of(&kind, selector, form, *optional);
+        let source = self.cache.source(&kind, selector, form, *optional);
         source.is_read();
         Store::new(source)
     }

@@ -8,6 +8,7 @@ fn source(cache: &Cache, form: Form) -> Arc<Source> {
         &ScopedResource::of::<ConfigMap>(),
         &Selector::default(),
         form,
+        false,
     )
 }
 
@@ -36,11 +37,17 @@ fn equal_requests_share_a_source() {
         labels,
         ..Selector::default()
     };
-    let some = cache.source(&ScopedResource::of::<ConfigMap>(), &some, Form::Metadata);
+    let some = cache.source(
+        &ScopedResource::of::<ConfigMap>(),
+        &some,
+        Form::Metadata,
+        false,
+    );
     let others = cache.source(
         &ScopedResource::of::<Secret>(),
         &Selector::default(),
         Form::Metadata,
+        false,
     );
     assert_eq!(cache.sources().len(), 4);
     let web = ObjectMeta {
@@ -61,7 +68,7 @@ fn a_selector_shows_the_objects_that_it_selects() {
         labels: Some("app=web".to_owned()),
         ..Selector::default()
     };
-    let some = cache.source(&kind, &selector, Form::Metadata);
+    let some = cache.source(&kind, &selector, Form::Metadata, false);
     let labelled = |app: &str| ObjectMeta {
         labels: Some([("app".to_owned(), app.to_owned())].into()),
         ..ObjectMeta::default()
@@ -71,7 +78,7 @@ fn a_selector_shows_the_objects_that_it_selects() {
     assert!(cache.showing(&kind, &labelled("api")).is_none());
     let transform = Form::transformed(|_: &mut ConfigMap| {});
     let (cache, kind) = (Cache::default(), ScopedResource::of::<ConfigMap>());
-    cache.source(&kind, &selector, transform);
+    cache.source(&kind, &selector, transform, false);
     assert!(cache.showing(&kind, &labelled("web")).is_none());
 }
 

@@ -298,7 +298,8 @@ mod tests {
     fn an_object_missing_in_a_list_is_deleted_in_its_namespace() {
         for (namespace, left) in [(Some("a"), "a/1 b/1 b/2"), (None, "a/1")] {
             let kind = ScopedResource::of::<ConfigMap>();
-            let source = Cache::default().source(&kind, &Selector::default(), Form::Metadata);
+            let source =
+                Cache::default().source(&kind, &Selector::default(), Form::Metadata, false);
             for (namespace, name) in [("a", "1"), ("a", "2"), ("b", "1"), ("b", "2")] {
                 let metadata = ObjectMeta {
                     uid: Some("uid".to_owned()),

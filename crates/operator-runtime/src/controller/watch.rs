@@ -114,7 +114,7 @@ impl Watch {
 
     /// The source of the objects.
     pub(super) fn source(&self, cache: &Cache, kind: &ScopedResource, form: Form) -> Arc<Source> {
-        cache.source_of(kind, &self.selector, form, self.optional)
+        cache.source(kind, &self.selector, form, self.optional)
     }
 
     pub(super) fn passes(&self, change: &ObjectEvent<'_>) -> bool {

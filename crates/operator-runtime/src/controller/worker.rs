@@ -354,7 +354,7 @@ mod tests {
         let client = Client::new(service_fn(answer), "default");
         let kind = ScopedResource::of::<ConfigMap>();
         let form = Form::of::<ConfigMap>();
-        let source = Cache::default().source(&kind, &Selector::default(), form);
+        let source = Cache::default().source(&kind, &Selector::default(), form, false);
         let key = Key::new(Some("ns"), "a");
         let object = r#"{"metadata":{"name":"a","namespace":"ns","resourceVersion":"1"}}"#;
         source.fill([(key.clone(), object)].into_iter());

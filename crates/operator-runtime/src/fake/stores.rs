@@ -34,7 +34,7 @@ impl Watched {
     pub(super) fn prepare(self) {
         for cache in &self.caches {
             for (kind, selector, form) in &self.kinds {
-                cache.source(kind, selector, form.clone());
+                cache.source(kind, selector, form.clone(), false);
             }
         }
     }
