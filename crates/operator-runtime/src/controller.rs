@@ -8,6 +8,7 @@ mod failure;
 mod hubs;
 mod predicate;
 mod prepare;
+mod task;
 mod trigger;
 mod watch;
 mod watches;
@@ -22,10 +23,12 @@ use kube::{
     api::{ApiResource, DynamicObject},
     runtime::reflector::Lookup,
 };
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     apply::conditions::ReadyCondition,
     cache::{Form, Stored, downcast},
+    error::TaskError,
     object::{Rules, ScopedResource, Selector, TypedObject, Verb},
     queue::LOW_PRIORITY,
 };
@@ -40,6 +43,7 @@ use failure::{Failure, Report};
 pub(crate) use hubs::Hubs;
 pub use predicate::Predicate;
 pub(crate) use prepare::{Environment, Prepared};
+use task::Task;
 pub use trigger::Trigger;
 use watch::Secondary;
 pub use watch::Watch;
@@ -70,6 +74,7 @@ pub(crate) struct Definition<C> {
     /// The condition that reports a failure, and the function that builds its patch.
     condition: ReadyCondition,
     report: Option<Report>,
+    pub(crate) tasks: Vec<Task<C>>,
 }
 
 impl<C> Definition<C> {
@@ -219,6 +224,7 @@ where
             uses_spokes: false,
             condition: ReadyCondition::default(),
             report: None,
+            tasks: Vec::new(),
         };
         Self {
             definition,
@@ -298,6 +304,51 @@ where
     #[must_use]
     pub fn without_leadership(mut self) -> Self {
         self.definition.needs_leadership = false;
+        self
+    }
+
+    /// Runs a task beside the controller while this replica leads, with the same context and permissions. It
+    /// must end when its token is cancelled. A task that ends earlier, or fails, ends the operator, whose error
+    /// has `name`. [Integration tests](crate::guide::testing) run it, too.
+    ///
+    /// ```
+    /// use std::{sync::Arc, time::Duration};
+    /// use k8s_openapi::api::core::v1::ConfigMap;
+    /// use kube::Client;
+    /// use operator_runtime::{CancellationToken, Controller};
+    /// use tokio::time::interval;
+    ///
+    /// async fn report(client: Arc<Client>, stop: CancellationToken) -> kube::Result<()> {
+    ///     let mut hourly = interval(Duration::from_secs(3600));
+    ///     while stop.run_until_cancelled(hourly.tick()).await.is_some() {
+    ///         tracing::info!("all is well");
+    ///     }
+    ///     Ok(())
+    /// }
+    ///
+    /// # async fn reconcile(_: Arc<ConfigMap>, _: Arc<Client>) -> kube::Result<()> { Ok(()) }
+    /// let controller = Controller::external("configs", reconcile).task("report", report);
+    /// ```
+    #[must_use]
+    pub fn task<F, Fut, E>(mut self, name: &'static str, run: F) -> Self
+    where
+        F: Fn(Arc<C>, CancellationToken) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<(), E>> + Send + 'static,
+        E: Into<TaskError>,
+    {
+        self.definition.tasks.push(Task::new(name, true, run));
+        self
+    }
+
+    /// Like [`task`](Self::task), in every replica.
+    #[must_use]
+    pub fn task_without_leadership<F, Fut, E>(mut self, name: &'static str, run: F) -> Self
+    where
+        F: Fn(Arc<C>, CancellationToken) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<(), E>> + Send + 'static,
+        E: Into<TaskError>,
+    {
+        self.definition.tasks.push(Task::new(name, false, run));
         self
     }
 

@@ -225,6 +225,7 @@ impl Cluster {
             let through = |client| recorded.client(client);
             let mut manager = Manager::with_config(&options, config, &namespaces, None, through)?;
             manager.serve_webhooks(endpoint);
+            manager.reconcile_concurrently();
             let context = Arc::new(runtime.block_on(context(&manager))?);
             let manager = manager
                 .controllers(controllers, context.clone())

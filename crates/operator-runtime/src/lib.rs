@@ -96,6 +96,7 @@ pub use queue::LOW_PRIORITY;
 pub use server::Address;
 #[cfg(feature = "metrics")]
 pub use server::MetricsFlags;
+pub use tokio_util::sync::CancellationToken;
 
 // The pages link to items of most features.
 #[cfg(all(

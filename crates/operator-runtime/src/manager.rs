@@ -389,7 +389,10 @@ impl Manager {
         let context = context.into();
         let (controllers, hubs) = controllers.into().into_parts();
         self.hubs.extend(hubs);
-        for controller in controllers {
+        for mut controller in controllers {
+            for task in controller.tasks.drain(..) {
+                self.runnables.push(task.with(context.clone()));
+            }
             let context = context.clone();
             let primary = controller.primary.clone();
             for (child, selector) in controller.prunes() {
@@ -423,6 +426,9 @@ impl Manager {
 
     /// Adds a task that runs while this replica leads. The task must end when its token is cancelled. A
     /// task that ends earlier, or fails, ends the operator.
+    ///
+    /// A task that shares the context, and that integration tests run, is a
+    /// [`Controller::task`](crate::Controller::task).
     #[must_use]
     pub fn task<F, Fut>(mut self, name: &str, run: F) -> Self
     where

@@ -15,6 +15,12 @@ impl Manager {
         self.readiness.clone()
     }
 
+    /// Lets a controller reconcile the objects of several tests at once, unless it has a concurrency of its
+    /// own. In `main`, the flag decides.
+    pub(crate) fn reconcile_concurrently(&mut self) {
+        self.concurrency = 16;
+    }
+
     pub(crate) fn serve_webhooks(&mut self, endpoint: Endpoint) {
         self.webhooks.serve_at(endpoint);
     }

@@ -1,19 +1,22 @@
-//! A project's integration tests: the context of its operator, and roles beside the declared permissions.
+//! A project's integration tests: the context and the tasks of its operator, roles beside the declared
+//! permissions, and reconciles side by side.
 
-use std::{fs, path::Path};
+use std::{fs, path::Path, sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use k8s_openapi::api::{authorization::v1::SelfSubjectAccessReview, core::v1::ConfigMap};
 use kube::{
-    Api,
+    Api, Client,
     api::{Patch, PatchParams, PostParams},
 };
 use operator_runtime::{
-    Controllers, Manager, ManagerOptions, WatchScope,
-    envtest::{Cluster, NAMESPACE},
+    CancellationToken, Controller, Controllers, Manager, ManagerOptions, TaskError, Verb,
+    WatchScope,
+    envtest::{Cluster, NAMESPACE, eventually},
     webhook::Webhooks,
 };
 use serde_json::{from_value, json};
+use tokio::{sync::Notify, time::timeout};
 
 const OPTIONS: ManagerOptions = ManagerOptions {
     name: "harness.example.com",
@@ -109,5 +112,77 @@ async fn the_context_is_built_with_the_roles_of_the_project() -> Result<()> {
         error.ends_with("backup_role.yaml: the file contains no role"),
         "{error}"
     );
+    Ok(())
+}
+
+const LIMIT: Duration = Duration::from_secs(20);
+
+async fn ignore(_: Arc<ConfigMap>, _: Arc<Client>) -> kube::Result<()> {
+    Ok(())
+}
+
+async fn report(client: Arc<Client>, stop: CancellationToken) -> Result<(), TaskError> {
+    let api: Api<ConfigMap> = Api::namespaced((*client).clone(), NAMESPACE);
+    let report = from_value(json!({ "metadata": { "name": "report" } }))?;
+    api.create(&PostParams::default(), &report).await?;
+    stop.cancelled().await;
+    Ok(())
+}
+
+#[tokio::test]
+async fn tasks_run_with_their_permissions() -> Result<()> {
+    let controller = Controller::external("configs", ignore)
+        .task("report", report)
+        .needs::<ConfigMap>(&[Verb::Create]);
+    let (crds, webhooks) = (anyhow::Ok(Vec::new()), Webhooks::default());
+    let (controllers, context) = (controller.into(), Manager::client);
+    let cluster =
+        Cluster::start()?.with_operator(&OPTIONS, crds, controllers, webhooks, context)?;
+    let reports = cluster.api::<ConfigMap>()?;
+    eventually(LIMIT, async || Ok(reports.get("report").await.map(drop)?)).await?;
+    let refused = cluster.operator()?.refused();
+    ensure!(refused.is_empty(), "{refused:?}");
+    Ok(())
+}
+
+#[derive(Clone, Default)]
+struct Progress {
+    slow: Arc<Notify>,
+    fast: Arc<Notify>,
+    ended: Arc<Notify>,
+}
+
+/// Ends the reconcile of `slow` only after that of `fast`.
+async fn wait_for_fast(config: Arc<ConfigMap>, progress: Arc<Progress>) -> kube::Result<()> {
+    match config.metadata.name.as_deref() {
+        Some("slow") => {
+            progress.slow.notify_one();
+            progress.fast.notified().await;
+            progress.ended.notify_one();
+        }
+        Some("fast") => progress.fast.notify_one(),
+        _ => (),
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_slow_reconcile_does_not_block_the_object_of_another_test() -> Result<()> {
+    let controllers = Controller::external("configs", wait_for_fast).into();
+    let progress = Progress::default();
+    let given = progress.clone();
+    let (crds, webhooks) = (anyhow::Ok(Vec::new()), Webhooks::default());
+    let context = |_: &Manager| given;
+    let cluster =
+        Cluster::start()?.with_operator(&OPTIONS, crds, controllers, webhooks, context)?;
+    let configs = cluster.api::<ConfigMap>()?;
+    let create = async |name: &str| {
+        let config = from_value(json!({ "metadata": { "name": name } }))?;
+        anyhow::Ok(configs.create(&PostParams::default(), &config).await?)
+    };
+    create("slow").await?;
+    timeout(LIMIT, progress.slow.notified()).await?;
+    create("fast").await?;
+    timeout(LIMIT, progress.ended.notified()).await?;
     Ok(())
 }
