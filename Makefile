@@ -35,7 +35,7 @@ test: ## Run the tests that every change has to pass; some need a real API serve
 	assets=$(ASSETS) && export KUBEBUILDER_ASSETS="$$assets" && $(CARGO) test --workspace --all-features
 
 # Not among them: fips needs CMake, siege needs root, and the benchmarks measure.
-PARTS := lint test features msrv shells book schemas lint-generated registry histories fuzz random-types charts pages chaos \
+PARTS := lint test features msrv shells book schemas lint-generated registry histories fuzz random-types charts pages takeover chaos \
 	upgrades etcd-steps etcd-faults
 .PHONY: test-all
 test-all: ## Run every test, long run and linter, one after the other (hours), and list their outcomes (PARTS="fuzz msrv")
@@ -97,6 +97,11 @@ charts: ## Install, upgrade and roll back the chart of every recorded project
 pages: ## Build the operators of the tutorials from the pages' own text (ONE=cronjob: of one page)
 	assets=$(ASSETS) && export KUBEBUILDER_ASSETS="$$assets" PAGES=$(or $(ONE),all) && \
 	$(CARGO) test --test projects pages:: -- --nocapture
+
+.PHONY: takeover
+takeover: ## Deploy a Go operator, put its port in its place, and go back; the audit log shows who led (needs Go)
+	assets=$(ASSETS) && export KUBEBUILDER_ASSETS="$$assets" && \
+	$(CARGO) test --test projects takeover:: -- --ignored --nocapture
 
 .PHONY: import
 import: CRDS ?= $(error name a directory of CRDs: make import CRDS=DIR)

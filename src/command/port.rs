@@ -273,14 +273,19 @@ impl<'a> Port<'a> {
                     .add(Title::Permissions, Item { what, ..item });
             }
         }
-        for (directory, names) in files.others(&self.known) {
-            let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
-            let place = match directory {
-                "" => String::new(),
-                directory => format!("`{directory}/`: "),
-            };
-            let what = format!("{place}{}", names.join(", "));
-            self.checklist.add(Title::Code, Item::of(what));
+        for (title, all) in [
+            (Title::Code, files.others(&self.known)),
+            (Title::Tests, files.tests()),
+        ] {
+            for (directory, names) in all {
+                let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+                let place = match directory {
+                    "" => String::new(),
+                    directory => format!("`{directory}/`: "),
+                };
+                let what = format!("{place}{}", names.join(", "));
+                self.checklist.add(title, Item::of(what));
+            }
         }
         for (flag, path) in files.flags() {
             let of_manager = match renamed(flag) {

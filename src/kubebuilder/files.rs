@@ -12,6 +12,8 @@ use crate::yaml;
 pub struct Files {
     /// The Go code that is neither a test, generated nor vendored.
     pub code: BTreeMap<String, Code>,
+    /// The tests, apart from those that kubebuilder scaffolds to start the others.
+    tests: Vec<String>,
     /// The texts of the other files: manifests, `go.mod`.
     pub texts: BTreeMap<String, String>,
     /// The webhooks of the manifest that controller-gen writes, or a person.
@@ -135,6 +137,8 @@ impl Files {
         for (path, text) in texts {
             if !path.ends_with(".go") {
                 files.texts.insert(path, text);
+            } else if is_test(&path) {
+                files.tests.push(path);
             } else if is_code(&path) {
                 let code = Code::read(&text);
                 if !code.is_generated {
@@ -259,6 +263,16 @@ impl Files {
         others
     }
 
+    /// The tests, by directory.
+    pub fn tests(&self) -> BTreeMap<&str, Vec<&str>> {
+        let mut tests: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for path in &self.tests {
+            let (directory, file) = path.rsplit_once('/').unwrap_or(("", path));
+            tests.entry(directory).or_default().push(file);
+        }
+        tests
+    }
+
     /// The markers for RBAC in a file.
     pub fn rules(&self, path: &str) -> &[Rule] {
         self.code.get(path).map_or(&[], |code| &code.rules)
@@ -336,6 +350,13 @@ impl Files {
         let mut resources = resources.and_then(Value::as_sequence).into_iter().flatten();
         resources.any(|it| it.as_str() == Some("../certmanager"))
     }
+}
+
+/// Whether a file of Go is a test, and not of a tool.
+fn is_test(path: &str) -> bool {
+    let top = path.split_once('/').map_or("", |(top, _)| top);
+    let is_scaffolded = path.ends_with("suite_test.go");
+    path.ends_with("_test.go") && !is_scaffolded && !["hack", "vendor"].contains(&top)
 }
 
 /// Whether a file of Go is neither a test nor of a tool.

@@ -17,5 +17,6 @@ mod project;
 mod registry;
 #[path = "../shared/session.rs"]
 mod session;
+mod takeover;
 mod upgrades;
 mod webhooks;

@@ -76,6 +76,8 @@ pub struct Applier {
     cluster: Cluster,
     /// The operator's name: the field manager of earlier versions.
     operator: &'static str,
+    /// The field manager of the operator that this one replaces.
+    former: Option<Arc<str>>,
     /// The field manager; `None` means that of the running controller.
     manager: Option<Arc<str>>,
     dry_run: bool,
@@ -125,12 +127,18 @@ impl Applier {
         Self {
             cluster,
             operator,
+            former: None,
             manager: None,
             dry_run: false,
             applied: Arc::default(),
             followed: Arc::default(),
             pruned: Pruned::default(),
         }
+    }
+
+    /// Takes over what the operator with this field manager wrote.
+    pub(crate) fn replace(&mut self, former: Option<String>) {
+        self.former = former.map(Into::into);
     }
 
     /// An applier with this field manager, of at most 128 bytes. Default: `<operator>/<controller>` in the
@@ -199,6 +207,7 @@ impl Applier {
         let hash = hasher.finish();
         let key = Key::of(meta);
         let id = (self.manager(), kind.to_string(), key.clone());
+        let is_first = self.applied.lock().get(&id).is_none();
 
         // Without a watch, changes by others would go unnoticed.
         if let Some(source) = self.cluster.cache.showing(kind, meta) {
@@ -223,9 +232,12 @@ impl Applier {
                 applied.expect(&id);
             }
         }
-        let result = self.request(desired, &id.0).await.inspect_err(|_| {
-            self.applied.lock().remove(&id);
-        })?;
+        let result = self
+            .request(desired, &id.0, is_first)
+            .await
+            .inspect_err(|_| {
+                self.applied.lock().remove(&id);
+            })?;
         let answer = Applied::of(&result, true);
         if !self.dry_run {
             let record = Record::new(hash, answer.clone());
@@ -234,7 +246,12 @@ impl Applier {
         Ok(answer)
     }
 
-    async fn request(&self, desired: &Desired, manager: &str) -> kube::Result<ObjectMeta> {
+    async fn request(
+        &self,
+        desired: &Desired,
+        manager: &str,
+        is_first: bool,
+    ) -> kube::Result<ObjectMeta> {
         let api = self.api(&desired.kind, &desired.meta);
         let params = PatchParams {
             dry_run: self.dry_run,
@@ -242,28 +259,36 @@ impl Applier {
         };
         let patch = Patch::Apply(&desired.value);
         let apply = async || {
-            let result = api.patch_metadata(desired.name(), &params, &patch).await?;
-            kube::Result::Ok(result.metadata)
+            let result = api.patch_metadata(desired.name(), &params, &patch).await;
+            result.map(|applied| applied.metadata)
         };
-        let applied = apply().await?;
-        let applies = |name| Manager {
-            name,
-            operation: "Apply",
-            subresource: None,
-        };
-        let (old, own) = (applies(self.operator), applies(manager));
-        if self.dry_run || self.operator == manager {
-            return Ok(applied);
-        }
-        match old.handed_to(&own, &applied) {
-            Some(patch) => {
+        let mut applied = apply().await?;
+        let own = Manager::of(manager, "Apply");
+        for old in self.earlier(manager, is_first) {
+            if let Some(patch) = old.handed_to(&own, &applied) {
                 let params = PatchParams::default();
                 api.patch_metadata(desired.name(), &params, &patch).await?;
-                // Removes what an earlier version of the operator applied, and this one does not.
-                apply().await
+                // Removes what was written before, and is not part of this apply.
+                applied = apply().await?;
             }
-            None => Ok(applied),
         }
+        Ok(applied)
+    }
+
+    /// The managers whose fields are `manager`'s: that of earlier versions of this operator, and, at the first
+    /// apply of this process, that of the operator which this one replaces. The latter may be a name that others
+    /// have, too: an operator in Go by kubebuilder is `manager`. With each apply, the two would take the fields
+    /// from each other for ever.
+    fn earlier(&self, manager: &str, is_first: bool) -> Vec<Manager<'_>> {
+        if self.dry_run {
+            return Vec::new();
+        }
+        let own = Some(self.operator).filter(|it| *it != manager);
+        let own = own.map(|name| Manager::of(name, "Apply"));
+        let former = self.former.as_deref().filter(|_| is_first).into_iter();
+        let former = former
+            .flat_map(|name| ["Update", "Apply"].map(|operation| Manager::of(name, operation)));
+        own.into_iter().chain(former).collect()
     }
 
     /// The name of the field manager.
@@ -287,7 +312,7 @@ impl Applier {
 
     /// A controller of this operator as the owner of what it writes; `alone` if no other one has its type.
     pub(crate) fn writer(&self, controller: &str, alone: bool) -> Writer {
-        Writer::new(self.operator, controller, alone)
+        Writer::new(self.operator, self.former.clone(), controller, alone)
     }
 
     /// Prunes children of every type, found by `everything`.

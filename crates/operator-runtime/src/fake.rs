@@ -23,12 +23,13 @@
 //! ```
 //!
 //! The fake implements resource versions, generations, finalizers and the status subresource like the API
-//! server. Stores and indexes of its [manager](Fake::manager) show each change without delay.
+//! server. An eviction deletes the Pod. Stores and indexes of its [manager](Fake::manager) show each change
+//! without delay.
 //!
 //! The fake has no schemas: nothing is validated, defaulted or pruned, a server-side apply replaces lists
 //! and removes nothing, only an object with a spec has a generation, and a field selector may name any
-//! field. There are no watches, no admission, no permissions, and no garbage collection. Test code that
-//! depends on those features with an integration test.
+//! field. There are no watches, no admission, no permissions, no disruption budgets, and no garbage
+//! collection. Test code that depends on those features with an integration test.
 
 mod context;
 mod metadata;
@@ -263,7 +264,7 @@ impl State {
         let is_missing = self
             .missing
             .contains(&(request.group.clone(), request.resource.clone()));
-        if is_missing || !matches!(request.subresource.as_deref(), None | Some("status")) {
+        if is_missing || !is_served(&request) {
             let message = "the server could not find the requested resource";
             return Err(Refusal::new(404, message));
         }
@@ -272,6 +273,7 @@ impl State {
         match request.verb {
             Verb::Get => objects.get(&request),
             Verb::List => objects.list(&request, &selection),
+            Verb::Create if request.subresource.is_some() => objects.evict(&request, &body),
             Verb::Create => objects.create(&request, body),
             Verb::Update => objects.replace(&request, body),
             Verb::Patch => {
@@ -300,6 +302,16 @@ impl fmt::Debug for Fake {
     }
 }
 
+/// Whether the fake has the subresource of a request, if it names one.
+fn is_served(request: &RecordedRequest) -> bool {
+    match request.subresource.as_deref() {
+        None => true,
+        Some("status") => request.verb != Verb::Create,
+        Some("eviction") => request.verb == Verb::Create && request.resource == "pods",
+        Some(_) => false,
+    }
+}
+
 fn id<K: TypedObject>(namespace: Option<&str>, name: &str) -> Id {
     let namespaced = <K::Scope as ObjectScope>::NAMESPACED;
     let namespace = namespaced.then(|| namespace.unwrap_or(NAMESPACE).to_owned());
@@ -310,12 +322,12 @@ fn id<K: TypedObject>(namespace: Option<&str>, name: &str) -> Id {
 #[cfg(test)]
 mod tests {
     use k8s_openapi::api::{
-        core::v1::{ConfigMap, Node},
+        core::v1::{ConfigMap, Node, Pod},
         events::v1::Event,
     };
     use kube::{
         Api,
-        api::{Patch, PatchParams, WatchParams},
+        api::{EvictParams, Patch, PatchParams, WatchParams},
     };
 
     use super::*;
@@ -359,6 +371,27 @@ mod tests {
         let get = "get configmaps default/a";
         assert_eq!(requests, ["patch configmaps default/a", get, get]);
         assert_eq!(fake.writes().len(), 1);
+    }
+
+    #[tokio::test]
+    async fn an_eviction_deletes_a_pod() {
+        let fake = Fake::default();
+        for finalizers in [json!([]), json!(["a/b"])] {
+            let metadata = json!({ "name": "web", "finalizers": finalizers });
+            let pod = json!({ "metadata": metadata });
+            fake.insert::<Pod>(serde_json::from_value(pod).unwrap());
+            let api: Api<Pod> = Api::default_namespaced(fake.client());
+            let evicted = api.evict("web", &EvictParams::default()).await;
+            assert!(evicted.unwrap().is_success());
+            let left = fake.get::<Pod>("web");
+            let has_ended = |pod: Pod| pod.metadata.deletion_timestamp.is_some();
+            assert_eq!(
+                left.map(has_ended),
+                (finalizers != json!([])).then_some(true)
+            );
+        }
+        let writes: Vec<_> = fake.writes().iter().map(ToString::to_string).collect();
+        assert_eq!(writes, ["create pods/eviction default/web"; 2]);
     }
 
     #[tokio::test]

@@ -202,6 +202,7 @@ impl Manager {
         manager.resync = flags.sync_period;
         manager.sync = flags.cache_sync_timeout;
         manager.grace = flags.graceful_shutdown_timeout;
+        manager.applier.replace(flags.former_field_manager);
         Ok(manager)
     }
 

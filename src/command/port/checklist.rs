@@ -33,6 +33,8 @@ pub enum Title {
     Conversions,
     /// Code that kubebuilder does not scaffold.
     Code,
+    /// Tests.
+    Tests,
     /// Flags of the program.
     Flags,
     /// Manifests that kubebuilder does not scaffold.
@@ -72,6 +74,7 @@ impl Title {
             Self::Webhooks => "Webhooks",
             Self::Conversions => "Conversions",
             Self::Code => "Other code",
+            Self::Tests => "Tests",
             Self::Flags => "Flags",
             Self::Manifests => "Manifests",
         }
@@ -91,7 +94,8 @@ impl Title {
                 "The calls follow from the RBAC markers. Add those that the Rust code needs to `controller()`: `make manifests`\n\
                  writes the role, under which the integration tests run the operator. A test that needs more of it fails.\n\
                  Of the permissions to write a controller's own kind, which kubebuilder scaffolds, only that for the status is a\n\
-                 call. A finalizer needs `.finalizer()`."
+                 call. A finalizer needs `.finalizer()`. In metrics, the label `controller` is `NAME`: if alerts or dashboards select that of\n\
+                 the Go operator, which is the name in `Named(…)` or else the kind in lower case, give `NAME` that value."
             }
             Self::Permissions => {
                 "RBAC markers outside of the files of the controllers above. Add each call to the controller that needs it."
@@ -103,6 +107,10 @@ impl Title {
             Self::Conversions => "`cargo test` checks that each conversion loses nothing.",
             Self::Code => {
                 "Code that kubebuilder does not scaffold. Of `…_types.go`, the methods are left: the types are generated."
+            }
+            Self::Tests => {
+                "Unit tests stand beside the code, with `operator_runtime::fake` in place of Go's fake client; those that need an API server\n\
+                 are in `tests/`."
             }
             Self::Flags => "Flags of the operator are in `OperatorFlags` of `src/context.rs`.",
             Self::Manifests => {

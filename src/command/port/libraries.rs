@@ -72,7 +72,11 @@ const KNOWN: [(&str, &str); 53] = [
     ),
     ("github.com/rabbitmq/amqp091-go", "the crate `lapin`"),
     ("github.com/redis/go-redis", "the crate `redis`"),
-    ("github.com/robfig/cron", "the crate `croner`"),
+    (
+        "github.com/robfig/cron",
+        "the crate `croner`, with `default-features = false, features = [\"jiff\"]`; some schedules differ: `*/2` as day of the \
+         month beside a weekday, `5/15`, six fields, `@every`",
+    ),
     ("github.com/segmentio/kafka-go", "the crate `rdkafka`"),
     (
         "github.com/sirupsen/logrus",
@@ -100,7 +104,7 @@ const KNOWN: [(&str, &str); 53] = [
     ),
     (
         "k8s.io/kubectl/pkg/drain",
-        "`kube::Api::evict` evicts a Pod; cordoning, waiting and the order are code of yours",
+        "`cordon` and `evict` of `kube::Api`; the example `drain` of operator-runtime has the rest, to copy",
     ),
     (
         "sigs.k8s.io/kustomize",

@@ -18,6 +18,12 @@ use crate::{
 /// The kustomization that gives every object its namespace and the prefix of its name.
 const KUSTOMIZATION: &str = "config/default/kustomization.yaml";
 
+/// The manifest of the manager.
+const MANAGER: &str = "config/manager/manager.yaml";
+
+/// The field manager of Go operators whose binary has the name that kubebuilder gives it, and of the argument in [`MANAGER`].
+const FIELD_MANAGER: &str = "manager";
+
 /// The first release of controller-runtime whose leader election holds a Lease, at least beside a ConfigMap.
 const WITH_LEASE: (u64, u64) = (0, 7);
 
@@ -29,8 +35,8 @@ struct Names {
 }
 
 impl Port<'_> {
-    /// Takes the names over, and lists how one operator takes the place of the other. Returns the files that have other names than
-    /// those of the project.
+    /// Takes the names over, and lists how one operator takes the place of the other. Returns the files that
+    /// have other names than those of a new project.
     pub fn names(&mut self) -> Result<Vec<(RelPath, Content)>> {
         let own = Names {
             namespace: format!("{}-system", self.project.name),
@@ -83,11 +89,38 @@ impl Port<'_> {
         Ok(vec![(path, text.into_bytes().into())])
     }
 
+    /// The field manager of the Go operator's writes: client-go takes the name of the binary.
+    fn field_manager(&self) -> String {
+        let text = self.files.texts.get(MANAGER);
+        let documents: Vec<Value> = text
+            .and_then(|text| yaml::documents(text).ok())
+            .unwrap_or_default();
+        let command = documents.iter().find_map(|it| {
+            let pod = it.get("spec")?.get("template")?.get("spec")?;
+            let container = pod.get("containers")?.as_sequence()?.first()?;
+            container.get("command")?.as_sequence()?.first()?.as_str()
+        });
+        let name = command.and_then(|it| it.rsplit('/').next());
+        name.filter(|it| is_plain(it))
+            .unwrap_or(FIELD_MANAGER)
+            .to_owned()
+    }
+
     /// Lists the steps of the switch.
     fn switch(&mut self, names: &Names, lease: Option<&LeaseName>) {
         let Names { namespace, prefix } = names;
         let old = self.controller_runtime().filter(|it| *it < WITH_LEASE);
         let has_webhooks = !self.project.webhooks().is_empty();
+        let argument = match (self.field_manager(), &self.project.settings.lease) {
+            (former, Some(_)) if former == FIELD_MANAGER => {
+                format!("`{MANAGER}` has the argument `--former-field-manager={former}`")
+            }
+            (former, _) => {
+                format!(
+                    "give the manager in `{MANAGER}` the argument `--former-field-manager={former}`"
+                )
+            }
+        };
         let mut add = |text: String| self.checklist.add(Title::Switch, Item::of(text));
         let of_lease = match lease {
             Some(lease) => format!(", and the Lease `{lease}`"),
@@ -112,6 +145,15 @@ impl Port<'_> {
              {namespace}`. Objects stay; requests that a webhook with `failurePolicy: Fail` gets fail until the new operator serves it"
         ));
         add("start this operator: `make deploy IMG=…`".to_owned());
+        add(format!(
+            "{argument}: it gives this operator what the Go operator wrote, so that fields which it does not want are removed; keep it, unless \
+             another operator with this field manager writes to the objects that this one applies"
+        ));
+        add(
+            "look for objects that only the Go operator has, such as its Service for metrics and the roles for users: compare `kubectl \
+             kustomize config/default` in both projects, move what refers to them, and delete them"
+                .to_owned(),
+        );
         if has_webhooks {
             add(format!(
                 "look at the webhooks in `{prefix}mutating-webhook-configuration` and `{prefix}validating-webhook-configuration`: those of \

@@ -178,6 +178,11 @@ impl Permissions {
         if subresource.is_none() && file.of.is_some() {
             self.retain_beyond_watch(file.code, &kind, &mut verbs);
         }
+        let Built { owned, watched, .. } = &file.code.built;
+        let is_watched = file.of.is_some() && (owned.contains(&kind) || watched.contains(&kind));
+        if is_watched && subresource == Some("status") {
+            verbs.remove("get");
+        }
         let named = VERBS.iter().filter(|(verb, _)| verbs.contains(*verb));
         let named: Vec<_> = named.map(|(_, name)| format!("Verb::{name}")).collect();
         if named.is_empty() {
@@ -208,7 +213,8 @@ impl Permissions {
         // Objects that a controller owns are applied, and garbage collection deletes them with their owner.
         if verbs.remove("delete") {
             self.item.notes.push(format!(
-                "`delete` of `{kind}`: `.prunes::<{kind}>()`, if the Go code deletes objects that the spec no longer wants"
+                "`delete` of `{kind}`: `.prunes::<{kind}>()` in place of `.owns` for `applier.delete_owned` and children that come and \
+                 go; `.needs::<{kind}>(&[Verb::Delete])` for a call of your own"
             ));
         }
         verbs.remove("update");
@@ -340,7 +346,8 @@ mod tests {
             ],
             &[
                 "`issuers` of `cert-manager.io` belongs to another project: `create api --from-crd … --external` makes its type",
-                "`delete` of `Deployment`: `.prunes::<Deployment>()`, if the Go code deletes objects that the spec no longer wants",
+                "`delete` of `Deployment`: `.prunes::<Deployment>()` in place of `.owns` for `applier.delete_owned` and children that come and \
+                 go; `.needs::<Deployment>(&[Verb::Delete])` for a call of your own",
             ],
         );
     }

@@ -14,7 +14,16 @@ pub(super) struct Manager<'a> {
     pub(super) subresource: Option<&'static str>,
 }
 
-impl Manager<'_> {
+impl<'a> Manager<'a> {
+    /// A manager of what is in no subresource.
+    pub(super) fn of(name: &'a str, operation: &'static str) -> Self {
+        Self {
+            name,
+            operation,
+            subresource: None,
+        }
+    }
+
     pub(super) fn has(&self, entry: &ManagedFieldsEntry) -> bool {
         entry.manager.as_deref() == Some(self.name)
             && entry.operation.as_deref() == Some(self.operation)

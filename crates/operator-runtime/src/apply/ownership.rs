@@ -1,6 +1,6 @@
 //! What a controller owns in a status, according to the managed fields of the object.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, iter::once};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
 use kube::api::ObjectMeta;
@@ -12,6 +12,15 @@ use super::{
     writer::Writer,
     written,
 };
+
+/// A field manager of merge patches.
+fn merges(name: &str) -> Manager<'_> {
+    Manager {
+        name,
+        operation: "Update",
+        subresource: Some("status"),
+    }
+}
 
 impl Writer {
     /// What is the controller's own in the status of an object; `None` if only the newest object shows it.
@@ -49,39 +58,39 @@ impl Writer {
         }
     }
 
-    /// The managers of merge patches: of this controller, and of every controller of earlier versions.
-    fn merges(&self) -> [Manager<'_>; 2] {
-        [&*self.manager, self.operator].map(|name| Manager {
-            name,
-            operation: "Update",
-            subresource: Some("status"),
-        })
+    /// The managers of merge patches: of this controller, and those [before](Self::earlier).
+    fn merges(&self) -> impl Iterator<Item = Manager<'_>> {
+        once(merges(&self.manager)).chain(self.earlier())
+    }
+
+    /// The managers of every controller of earlier versions, and of the operator that this one replaces.
+    fn earlier(&self) -> impl Iterator<Item = Manager<'_>> {
+        once(self.operator)
+            .chain(self.former.as_deref())
+            .map(merges)
     }
 
     /// What the controller owns, according to the object's managed fields. What an earlier version wrote is its
     /// own if no other controller has the type.
     pub(super) fn owned_in(&self, object: &ObjectMeta) -> BTreeSet<Part> {
-        let [own, earlier] = self.merges();
-        let earlier = self.alone.then_some(earlier);
-        let managers = [self.applies(), own].into_iter().chain(earlier);
+        let earlier = self.earlier().filter(|_| self.alone);
+        let own = [self.applies(), merges(&self.manager)];
+        let managers = own.into_iter().chain(earlier);
         let fields = managers.filter_map(|manager| manager.fields(object));
         fields.flat_map(parts::owned).collect()
     }
 
     /// The parts that merge patches of this operator own, and nobody else.
     pub(super) fn lingering(&self, object: &ObjectMeta) -> BTreeSet<Part> {
-        let merges = self.merges();
         let is_ours = |entry: &ManagedFieldsEntry| {
-            merges
-                .iter()
-                .chain([&self.applies()])
-                .any(|manager| manager.has(entry))
+            let mut all = self.merges().chain([self.applies()]);
+            all.any(|manager| manager.has(entry))
         };
         let entries = object.managed_fields.iter().flatten();
         let others = entries.filter(|entry| !is_ours(entry));
         let others = others.filter_map(|entry| entry.fields_v1.as_ref());
         let others: BTreeSet<_> = others.flat_map(|fields| parts::owned(&fields.0)).collect();
-        let merged = merges.iter().filter_map(|manager| manager.fields(object));
+        let merged = self.merges().filter_map(|manager| manager.fields(object));
         let merged = merged.flat_map(parts::owned);
         merged.filter(|part| !others.contains(part)).collect()
     }

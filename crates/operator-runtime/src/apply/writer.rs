@@ -20,6 +20,8 @@ pub(crate) struct Writer {
     pub(super) manager: Arc<str>,
     /// The operator's name: the field manager of every write of earlier versions.
     pub(super) operator: &'static str,
+    /// The field manager of the operator that this one replaces.
+    pub(super) former: Option<Arc<str>>,
     /// Whether no other controller of this operator has the same primary type.
     pub(super) alone: bool,
     /// What the controller owns in the status of its objects.
@@ -29,10 +31,16 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    pub(crate) fn new(operator: &'static str, controller: &str, alone: bool) -> Self {
+    pub(crate) fn new(
+        operator: &'static str,
+        former: Option<Arc<str>>,
+        controller: &str,
+        alone: bool,
+    ) -> Self {
         Self {
             manager: manager(operator, controller).into(),
             operator,
+            former,
             alone,
             owned: Owned::default(),
             conditions: AtomicU8::new(Conditions::Unknown as u8),
@@ -88,7 +96,7 @@ mod tests {
     #[tokio::test]
     async fn a_task_writes_for_the_controller_that_runs_it() {
         assert!(current().is_none());
-        let writer = Arc::new(Writer::new("web.example.com", "sites", true));
+        let writer = Arc::new(Writer::new("web.example.com", None, "sites", true));
         let manager = async { current().map(|it| it.manager.to_string()) };
         let manager = writing(writer, manager).await;
         assert_eq!(manager.as_deref(), Some("web.example.com/sites"));

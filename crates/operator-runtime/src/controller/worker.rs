@@ -384,7 +384,7 @@ mod tests {
             backoff: Backoff::new(Retries::default()),
             shown: Shown::default(),
             own: Own::default(),
-            writer: Arc::new(Writer::new("a", "a", true)),
+            writer: Arc::new(Writer::new("a", None, "a", true)),
             runs: AtomicU64::default(),
             found: Vec::new(),
         };

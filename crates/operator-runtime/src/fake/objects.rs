@@ -164,6 +164,15 @@ impl Objects {
         Ok((200, object))
     }
 
+    /// Deletes a Pod by its eviction.
+    pub(super) fn evict(&mut self, request: &RecordedRequest, eviction: &Value) -> Answer {
+        self.delete(request, &eviction["deleteOptions"])?;
+        let status = json!({
+            "apiVersion": "v1", "kind": "Status", "status": "Success", "code": 201,
+        });
+        Ok((201, status))
+    }
+
     pub(super) fn delete_collection(
         &mut self,
         request: &RecordedRequest,

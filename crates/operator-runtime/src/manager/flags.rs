@@ -78,6 +78,11 @@ pub struct Flags {
     )]
     pub watch_namespace: Vec<String>,
 
+    /// Field manager of the operator that this one replaces, such as "manager" for kubebuilder's: what it wrote
+    /// and this one does not want is removed
+    #[arg(long, value_name = "NAME")]
+    pub former_field_manager: Option<String>,
+
     /// Flags of leader election.
     #[cfg(feature = "leader-election")]
     #[command(flatten)]

@@ -3,10 +3,10 @@
 use std::fmt::Debug;
 
 use anyhow::{Result, ensure};
-use k8s_openapi::api::core::v1::ConfigMap;
+use k8s_openapi::api::core::v1::{ConfigMap, Pod};
 use kube::{
     Api, Client, Resource,
-    api::{DeleteParams, ListParams, Patch, PatchParams, PostParams, Preconditions},
+    api::{DeleteParams, EvictParams, ListParams, Patch, PatchParams, PostParams, Preconditions},
     core::Status,
 };
 use operator_runtime::{envtest::Cluster, fake::Fake};
@@ -251,6 +251,22 @@ async fn status(api: &Api<Widget>) -> Transcript {
     seen
 }
 
+/// The eviction of a Pod without a node, which has nothing to wait for.
+async fn eviction(api: &Api<Pod>) -> Transcript {
+    let mut seen = Transcript::default();
+    let pod = json!({
+        "metadata": { "name": "p" },
+        "spec": { "containers": [{ "name": "a", "image": "b" }] },
+    });
+    let params = EvictParams::default();
+    seen.object("evict none", api.evict("p", &params).await);
+    let pod = from_value(pod).unwrap();
+    api.create(&PostParams::default(), &pod).await.unwrap();
+    seen.object("evict", api.evict("p", &params).await);
+    seen.object("evicted", api.get("p").await);
+    seen
+}
+
 fn code(error: kube::Error) -> u16 {
     match error {
         kube::Error::Api(status) => status.code,
@@ -274,6 +290,7 @@ async fn all(client: Client) -> Vec<String> {
         "metadata": { "name": "a" },
         "data": { "size": "1" },
     });
+    lines.extend(eviction(&Api::default_namespaced(client.clone())).await.0);
     let config_maps = Api::<ConfigMap>::default_namespaced(client);
     lines.extend(life(&config_maps, config_map, "data").await.0);
     lines
