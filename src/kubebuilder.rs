@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer};
 use serde_yaml::{Mapping, Value};
 
 pub use self::code::{Built, Code};
-pub use self::files::{Files, is_main, renamed};
+pub use self::files::{Files, MANAGER, is_main, renamed};
 pub use self::marker::{Admission, Rule, Setting};
 use crate::{
     name::Plural,

@@ -20,6 +20,9 @@ pub struct Files {
     manifested: Vec<Admission>,
 }
 
+/// The manifest of the manager.
+pub const MANAGER: &str = "config/manager/manager.yaml";
+
 /// The manifest with the configurations of the webhooks.
 const MANIFEST: &str = "config/webhook/manifests.yaml";
 
@@ -245,32 +248,23 @@ impl Files {
 
     /// The code that kubebuilder does not scaffold and that is not one of the `known` files, by directory.
     pub fn others(&self, known: &BTreeSet<&str>) -> BTreeMap<&str, Vec<&str>> {
-        let mut others: BTreeMap<_, Vec<_>> = BTreeMap::new();
-        let unknown = self.code.iter();
-        for (path, code) in unknown.filter(|(path, _)| !known.contains(path.as_str())) {
-            let (directory, file) = path.rsplit_once('/').unwrap_or(("", path));
-            let is_scaffolded = match file {
-                "main.go" => is_main(path),
-                "groupversion_info.go" | "doc.go" => true,
-                // A type is in its CRD; only its methods are code.
-                _ if file.ends_with("_types.go") => !code.has_methods,
-                _ => false,
-            };
-            if !is_scaffolded {
-                others.entry(directory).or_default().push(file);
-            }
-        }
-        others
+        let is_scaffolded = |path: &str, code: &Code| match parts(path).1 {
+            "main.go" => is_main(path),
+            "groupversion_info.go" | "doc.go" => true,
+            // A type is in its CRD; only its methods are code.
+            file if file.ends_with("_types.go") => !code.has_methods,
+            _ => false,
+        };
+        let unknown = self
+            .code
+            .iter()
+            .filter(|(path, code)| !known.contains(path.as_str()) && !is_scaffolded(path, code));
+        by_directory(unknown.map(|(path, _)| path))
     }
 
     /// The tests, by directory.
     pub fn tests(&self) -> BTreeMap<&str, Vec<&str>> {
-        let mut tests: BTreeMap<_, Vec<_>> = BTreeMap::new();
-        for path in &self.tests {
-            let (directory, file) = path.rsplit_once('/').unwrap_or(("", path));
-            tests.entry(directory).or_default().push(file);
-        }
-        tests
+        by_directory(&self.tests)
     }
 
     /// The markers for RBAC in a file.
@@ -295,7 +289,7 @@ impl Files {
             let Some(path) = path.strip_prefix("config/") else {
                 return false;
             };
-            let (directory, file) = path.rsplit_once('/').unwrap_or(("", path));
+            let (directory, file) = parts(path);
             let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
             let row = SCAFFOLDED.iter().find(|(of, _)| *of == directory);
             let names = row.map_or(&[][..], |(_, names)| names);
@@ -311,20 +305,8 @@ impl Files {
 
     /// The arguments and environment variables of the manager that kubebuilder does not set.
     pub fn settings(&self) -> Vec<String> {
-        let texts = self.texts.get("config/manager/manager.yaml");
-        let documents: Vec<Value> = texts
-            .and_then(|text| yaml::documents(text).ok())
-            .unwrap_or_default();
-        let list = |value: &Value, key: &str| -> Vec<Value> {
-            let list = value.get(key).and_then(Value::as_sequence);
-            list.cloned().unwrap_or_default()
-        };
-        let pods = documents
-            .iter()
-            .filter_map(|it| it.get("spec")?.get("template")?.get("spec"));
-        let containers: Vec<Value> = pods.flat_map(|pod| list(pod, "containers")).collect();
         let mut settings = Vec::new();
-        for container in &containers {
+        for container in &self.containers() {
             for argument in list(container, "args") {
                 let argument = argument.as_str().unwrap_or_default();
                 let flag = argument.split('=').next().unwrap_or_default();
@@ -342,6 +324,25 @@ impl Files {
         settings
     }
 
+    /// The name of the manager's binary, if its manifest names one.
+    pub fn binary(&self) -> Option<String> {
+        let command = self.containers().first().map(|it| list(it, "command"))?;
+        let path = command.first()?.as_str()?;
+        path.rsplit('/').next().map(str::to_owned)
+    }
+
+    /// The containers of the manager.
+    fn containers(&self) -> Vec<Value> {
+        let text = self.texts.get(MANAGER);
+        let documents: Vec<Value> = text
+            .and_then(|text| yaml::documents(text).ok())
+            .unwrap_or_default();
+        let pods = documents
+            .iter()
+            .filter_map(|it| it.get("spec")?.get("template")?.get("spec"));
+        pods.flat_map(|pod| list(pod, "containers")).collect()
+    }
+
     /// Whether cert-manager makes the certificate of the webhooks.
     pub fn uses_cert_manager(&self) -> bool {
         let text = self.texts.get("config/default/kustomization.yaml");
@@ -350,6 +351,28 @@ impl Files {
         let mut resources = resources.and_then(Value::as_sequence).into_iter().flatten();
         resources.any(|it| it.as_str() == Some("../certmanager"))
     }
+}
+
+/// A list in an object of YAML.
+fn list(value: &Value, key: &str) -> Vec<Value> {
+    let list = value.get(key).and_then(Value::as_sequence);
+    list.cloned().unwrap_or_default()
+}
+
+/// The directory and the name of a file.
+fn parts(path: &str) -> (&str, &str) {
+    path.rsplit_once('/').unwrap_or(("", path))
+}
+
+fn by_directory<'a>(
+    paths: impl IntoIterator<Item = &'a String>,
+) -> BTreeMap<&'a str, Vec<&'a str>> {
+    let mut files: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for path in paths {
+        let (directory, file) = parts(path);
+        files.entry(directory).or_default().push(file);
+    }
+    files
 }
 
 /// Whether a file of Go is a test, and not of a tool.

@@ -161,3 +161,32 @@ fn what_is_not_scaffolded() {
         ]
     );
 }
+
+#[test]
+fn the_binary_of_the_manager_is_known_by_its_command() {
+    let check = |container: &str, binary: Option<&str>| {
+        let text = format!("spec: {{template: {{spec: {{containers: [{container}]}}}}}}");
+        let files = Files::read([(MANAGER.to_owned(), text)]);
+        assert_eq!(files.binary().as_deref(), binary);
+    };
+    check("{command: [/usr/bin/librarian, run]}", Some("librarian"));
+    check("{command: [manager]}", Some("manager"));
+    check("{args: [--leader-elect]}", None);
+    assert_eq!(Files::default().binary(), None);
+}
+
+#[test]
+fn tests_are_listed_apart_from_those_that_only_start_others() {
+    let paths = [
+        "main_test.go",
+        "internal/controller/suite_test.go",
+        "internal/controller/book_test.go",
+        "vendor/a/b_test.go",
+    ];
+    let files = Files::read(paths.map(|path| (path.to_owned(), "package a".to_owned())));
+    let expected = [
+        ("", vec!["main_test.go"]),
+        ("internal/controller", vec!["book_test.go"]),
+    ];
+    assert_eq!(files.tests(), expected.into());
+}

@@ -278,7 +278,7 @@ impl Applier {
     /// The managers whose fields are `manager`'s: that of earlier versions of this operator, and, at the first
     /// apply of this process, that of the operator which this one replaces. The latter may be a name that others
     /// have, too: an operator in Go by kubebuilder is `manager`. With each apply, the two would take the fields
-    /// from each other for ever.
+    /// from each other for ever. They still may for a type without a watch, of which no apply is recorded.
     fn earlier(&self, manager: &str, is_first: bool) -> Vec<Manager<'_>> {
         if self.dry_run {
             return Vec::new();

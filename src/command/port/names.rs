@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     error::Result,
+    kubebuilder::MANAGER,
     name::LeaseName,
     template,
     tree::{Content, RelPath},
@@ -17,9 +18,6 @@ use crate::{
 
 /// The kustomization that gives every object its namespace and the prefix of its name.
 const KUSTOMIZATION: &str = "config/default/kustomization.yaml";
-
-/// The manifest of the manager.
-const MANAGER: &str = "config/manager/manager.yaml";
 
 /// The field manager of Go operators whose binary has the name that kubebuilder gives it, and of the argument in [`MANAGER`].
 const FIELD_MANAGER: &str = "manager";
@@ -91,19 +89,9 @@ impl Port<'_> {
 
     /// The field manager of the Go operator's writes: client-go takes the name of the binary.
     fn field_manager(&self) -> String {
-        let text = self.files.texts.get(MANAGER);
-        let documents: Vec<Value> = text
-            .and_then(|text| yaml::documents(text).ok())
-            .unwrap_or_default();
-        let command = documents.iter().find_map(|it| {
-            let pod = it.get("spec")?.get("template")?.get("spec")?;
-            let container = pod.get("containers")?.as_sequence()?.first()?;
-            container.get("command")?.as_sequence()?.first()?.as_str()
-        });
-        let name = command.and_then(|it| it.rsplit('/').next());
+        let name = self.files.binary();
         name.filter(|it| is_plain(it))
-            .unwrap_or(FIELD_MANAGER)
-            .to_owned()
+            .unwrap_or_else(|| FIELD_MANAGER.to_owned())
     }
 
     /// Lists the steps of the switch.
