@@ -35,7 +35,7 @@ test: ## Run the tests that every change has to pass; some need a real API serve
 	assets=$(ASSETS) && export KUBEBUILDER_ASSETS="$$assets" && $(CARGO) test --workspace --all-features
 
 # Not among them: fips needs CMake, siege needs root, and the benchmarks measure.
-PARTS := lint test features msrv shells book schemas lint-generated registry histories fuzz random-types charts pages takeover chaos \
+PARTS := lint test features projects msrv shells book schemas lint-generated registry histories fuzz random-types charts pages takeover chaos \
 	upgrades etcd-steps etcd-faults
 .PHONY: test-all
 test-all: ## Run every test, long run and linter, one after the other (hours), and list their outcomes (PARTS="fuzz msrv")
@@ -87,6 +87,11 @@ fuzz: ## Fuzz every reader and merge (CASES=1000000; PROPTEST_RNG_SEED=1 repeats
 upgrades: ## Update, compile and test every recorded project of older template sets
 	assets=$(ASSETS) && export KUBEBUILDER_ASSETS="$$assets" UPGRADES=all && \
 	$(CARGO) test --test projects upgrades::updated_projects -- --nocapture
+
+.PHONY: projects
+projects: ## Compile, lint and test every recorded project, and compare its manifests (BLESS=1 accepts them)
+	assets=$(ASSETS) && export KUBEBUILDER_ASSETS="$$assets" PROJECTS=all && \
+	$(CARGO) test --test projects generated::projects -- --nocapture
 
 .PHONY: charts
 charts: ## Install, upgrade and roll back the chart of every recorded project

@@ -106,9 +106,36 @@ impl Port {
     }
 
     /// The kinds in calls of the list.
-    fn called(&self) -> BTreeSet<&str> {
+    fn kinds_of_calls(&self) -> BTreeSet<&str> {
         let calls = self.list.split("::<").skip(1);
         calls.filter_map(|it| it.split('>').next()).collect()
+    }
+
+    /// The verbs that the calls of the list have for a kind, or for one of its subresources.
+    fn called(&self, kind: &str, subresource: &str) -> BTreeSet<String> {
+        let mut verbs = BTreeSet::new();
+        for line in self.list.lines() {
+            let Some((call, arguments)) = line.split_once(&format!("::<{kind}>(")) else {
+                continue;
+            };
+            let is_of =
+                subresource.is_empty() || arguments.starts_with(&format!("\"{subresource}\""));
+            let granted: &[&str] = match call.trim() {
+                // Server-side apply both creates and updates, and garbage collection deletes.
+                ".owns" if subresource.is_empty() => {
+                    &["create", "get", "list", "patch", "update", "watch"]
+                }
+                ".watches" if subresource.is_empty() => &["get", "list", "watch"],
+                // The object of a watch has its status.
+                ".owns" | ".watches" if subresource == "status" => &["get"],
+                _ => &[],
+            };
+            verbs.extend(granted.iter().map(|&it| it.to_owned()));
+            let named = arguments.split("Verb::").skip(1).filter(|_| is_of);
+            let named = named.filter_map(|it| it.split(|c: char| !c.is_alphabetic()).next());
+            verbs.extend(named.map(str::to_lowercase));
+        }
+        verbs
     }
 
     #[track_caller]
@@ -234,9 +261,10 @@ fn every_permission_is_called_or_named() {
                 port.has(port.list.contains("urls="), rule);
                 continue;
             }
-            let (group, resource) = rule.split_once(' ').unwrap();
-            let resource = resource.split([' ', ':']).next().unwrap();
-            let plural = resource.split('/').next().unwrap();
+            let (group, rest) = rule.split_once(' ').unwrap();
+            let (resource, verbs) = rest.split_once(": ").unwrap();
+            let resource = resource.split(' ').next().unwrap();
+            let (plural, subresource) = resource.split_once('/').unwrap_or((resource, ""));
             // Every operator may do both.
             if file == "cmd/main.go" && ["leases", "events"].contains(&plural) {
                 continue;
@@ -250,14 +278,29 @@ fn every_permission_is_called_or_named() {
                 let regular = kind.parse::<Kind>().map(|it| Plural::of(&it).to_string());
                 irregular.or(regular.ok()).as_deref() == Some(plural)
             };
-            // A controller may read its own kind, and its status is a call.
             let is_own = controllers.iter().any(|(of, at)| {
                 let (api_version, kind) = of.split_once(' ').unwrap();
                 *at == file && api_version.split('/').next() == Some(group) && is(kind)
             });
-            let is_called = port.called().into_iter().any(is);
-            let is_named = port.list.contains(&format!("`{resource}`"));
-            port.has(is_own || is_called || is_named, permission);
+            let called = port.kinds_of_calls().into_iter().filter(|it| is(it));
+            let kinds: Vec<_> = called.collect();
+            let is_named = port.list.contains(&format!("`{resource}` of"))
+                || port.list.contains(&format!("resources={resource}"));
+            for verb in verbs.split(", ") {
+                let is_called = kinds
+                    .iter()
+                    .any(|kind| port.called(kind, subresource).contains(verb));
+                let is_noted = kinds
+                    .iter()
+                    .any(|kind| port.list.contains(&format!("`{verb}` of `{kind}`")));
+                // A controller may read its own kind with its status, which it patches. The list says that writing it is no call.
+                let is_of_own = is_own && (subresource.is_empty() || subresource == "finalizers")
+                    || is_own && subresource == "status" && ["get", "update"].contains(&verb);
+                port.has(
+                    is_called || is_noted || is_named || is_of_own,
+                    &format!("{verb} of {permission}"),
+                );
+            }
         }
     }
 }

@@ -15,6 +15,9 @@ pub struct Tally {
     pub permissions: Count,
 }
 
+/// What a person adds to the new project, by the calls in `PORTING.md`.
+const PERMISSION: &str = "permission";
+
 /// How many there are, and how many of them are in the new project, or in `PORTING.md` as a call to paste.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
@@ -41,7 +44,7 @@ impl fmt::Display for Tally {
             (self.kinds, "kind"),
             (self.webhooks, "webhook"),
             (self.conversions, "conversion"),
-            (self.permissions, "permission"),
+            (self.permissions, PERMISSION),
         ];
         let counted: Vec<_> = sorts
             .into_iter()
@@ -49,7 +52,9 @@ impl fmt::Display for Tally {
             .collect();
         let texts = counted.iter().map(|(Count { done, all }, sort)| {
             let plural = if *all == 1 { "" } else { "s" };
-            format!("{done} of {all} {sort}{plural}")
+            // A person adds them.
+            let form = if *sort == PERMISSION { " as calls" } else { "" };
+            format!("{done} of {all} {sort}{plural}{form}")
         });
         f.write_str(&texts.collect::<Vec<_>>().join(", "))?;
         match counted
@@ -84,7 +89,7 @@ mod tests {
         };
         check(
             rest,
-            "12 of 12 kinds, 1 of 1 webhook, 0 of 1 conversion, 31 of 33 permissions; 3 to do by hand",
+            "12 of 12 kinds, 1 of 1 webhook, 0 of 1 conversion, 31 of 33 permissions as calls; 3 to do by hand",
         );
         check(Tally::default(), "");
     }
