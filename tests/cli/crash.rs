@@ -30,7 +30,9 @@ use tempfile::TempDir;
 
 type Tree = BTreeMap<String, Vec<u8>>;
 
-const INIT: &str = "operator-forge init -q --domain example.com --project-name demo --vcs none";
+/// Without the hundreds of files of a vendored runtime, which differ in nothing that matters here.
+const INIT: &str =
+    "operator-forge init -q --domain example.com --project-name demo --vcs none --runtime registry";
 const API: &str = "operator-forge create api -q --group cache --version v1alpha1 --kind Memcached";
 const SECOND: &str =
     "operator-forge create api -q --group cache --version v1 --kind Memcached --controller=false";

@@ -105,8 +105,10 @@ impl Fault {
                 | Self::KillOperator
                 | Self::KillLeaderAndOperator
         );
+        // A shrink is over within a few seconds.
+        let longest = if change == Change::Shrink { 1000 } else { 3000 };
         for _ in 0..if kills { KILLS } else { 1 } {
-            sleep(Duration::from_millis(fastrand::u64(0..3000))).await;
+            sleep(Duration::from_millis(fastrand::u64(0..longest))).await;
             self.once(cluster, change).await?;
         }
         Ok(())
@@ -129,8 +131,16 @@ impl Fault {
             Self::Nothing => Ok(()),
             Self::KillLeader => kill(&leader).await,
             Self::KillFollower => {
-                let mut others = members(cluster)?.into_iter().filter(|name| *name != leader);
-                kill(&others.next().context("there is no follower")?).await
+                eventually(async || {
+                    let mut others = members(cluster)?.into_iter();
+                    match others.find(|name| *name != leader) {
+                        Some(follower) => disturb(&["kill", &follower, "etcd"]),
+                        // Earlier kills have not stopped the shrink.
+                        None if change == Change::Shrink => Ok(()),
+                        None => anyhow::bail!("there is no follower"),
+                    }
+                })
+                .await
             }
             Self::KillOperator => eventually(async || kill_operator()).await,
             Self::KillLeaderAndOperator => {
