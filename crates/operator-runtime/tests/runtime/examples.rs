@@ -454,6 +454,12 @@ async fn cronjob() -> Result<()> {
         tried.is_some_and(|tried| tried.data["spec"]["concurrencyPolicy"] == "Allow")
     })
     .await?;
+    // The API server learns of the conversion apart from the webhooks, and until then stores this version as if it were the other.
+    let old = objects("batch.tutorial.kubebuilder.io", "v1", "CronJob")?;
+    let mut sample_of_old = sample.clone();
+    sample_of_old["apiVersion"] = json!("batch.tutorial.kubebuilder.io/v1");
+    sample_of_old["spec"]["schedule"] = json!("*/5 * * * *");
+    asked(&old, &sample_of_old, kube::Result::is_ok).await?;
     create(&api, sample).await?;
     until_ready(&api, "False", "no Job is started").await?;
     example.stop().await
