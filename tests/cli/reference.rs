@@ -1,4 +1,5 @@
-//! The pages of the reference that follow from the program: its commands from clap, its errors from the recorded sessions.
+//! The pages that follow from the program: its commands from clap, its errors from the recorded sessions, and the commands of
+//! `docs/` that no test runs.
 //! `BLESS=1` writes them.
 
 use crate::docs::pages;
@@ -15,10 +16,10 @@ use clap::{Arg, Command, CommandFactory};
 use operator_forge::cli::Cli;
 use session::{bless, consoles, parse};
 
-/// `docs/reference/NAME` is `text`.
+/// The page at `path` is `text`.
 #[track_caller]
-fn check(name: &str, text: &str) {
-    let page = session::repository().join("docs/reference").join(name);
+fn check(path: &str, text: &str) {
+    let page = session::repository().join(path);
     if bless() {
         fs::write(&page, text).unwrap();
     }
@@ -27,7 +28,7 @@ fn check(name: &str, text: &str) {
     let patch = diffy::create_patch(&found, text);
     assert!(
         is_same,
-        "{name} is out of date (BLESS=1 writes it)\n{patch}"
+        "{path} is out of date (BLESS=1 writes it)\n{patch}"
     );
 }
 
@@ -139,7 +140,7 @@ fn commands() {
         .collect();
     table(&mut page, "flag", &global);
     chapters(&mut page, &command, "operator-forge");
-    check("commands.md", &(page.trim_end().to_owned() + "\n"));
+    check("docs/reference/commands.md", &(page.trim_end().to_owned() + "\n"));
 }
 
 /// What the marks of a block mean.
@@ -169,7 +170,7 @@ fn not_run() {
             }
         }
     }
-    check("not-run.md", &page);
+    check("snapshots/not-run.md", &page);
 }
 
 /// An error without the names in it.
@@ -212,5 +213,5 @@ fn errors() {
     for text in errors.values() {
         let _ = write!(page, "\n```text\n{text}```\n");
     }
-    check("errors.md", &page);
+    check("snapshots/errors.md", &page);
 }
