@@ -13,15 +13,15 @@ use std::{
 
 use serde::Deserialize as _;
 use serde_json::{Value, json};
-use session::{repository, tree};
+use session::{recorded, repository, tree};
 use tempfile::TempDir;
 
 /// The project `name` as its user has it after `make manifests`.
 fn project(name: &str) -> TempDir {
     let directory = TempDir::new().unwrap();
-    for folder in ["projects", "manifests"] {
-        let recorded = repository().join("snapshots").join(folder).join(name);
-        for (path, bytes) in tree(&recorded) {
+    let manifests = repository().join("snapshots/manifests").join(name);
+    for files in [recorded(name), tree(&manifests)] {
+        for (path, bytes) in files {
             if path.starts_with("config/") || path == "Makefile" {
                 let file = directory.path().join(path);
                 fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -496,7 +496,7 @@ fn prometheus_finds_the_metrics() {
 #[test]
 fn a_new_project_says_what_to_run_first() {
     let directory = TempDir::new().unwrap();
-    for (path, bytes) in tree(&repository().join("snapshots/projects/webhooks")) {
+    for (path, bytes) in recorded("webhooks") {
         if path.starts_with("config/") {
             let text = String::from_utf8(bytes).unwrap();
             // These two kinds of files are lists of kustomize's.
@@ -528,7 +528,7 @@ fn a_new_project_says_what_to_run_first() {
 /// The manager may use its own Lease and no other one. kustomize's prefix leaves that name alone.
 #[test]
 fn the_role_is_for_the_lease_of_the_manager() {
-    let recorded = tree(&repository().join("snapshots/projects/webhooks"));
+    let recorded = recorded("webhooks");
     let library = String::from_utf8_lossy(&recorded["src/lib.rs"]).into_owned();
     let (_, name) = library.split_once("    name: \"").unwrap();
     let (name, _) = name.split_once('"').unwrap();

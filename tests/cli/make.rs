@@ -2,7 +2,7 @@
 
 use crate::{
     kustomize::{edit, silent_make},
-    session::{repository, tree},
+    session::recorded,
 };
 
 use std::{env, fs, os::unix::fs::PermissionsExt as _, path::Path};
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 /// A recorded project in a path with a space, and the directory `bin` of scripts that make finds before the programs.
 fn project(name: &str, scripts: &[(&str, &str)]) -> TempDir {
     let directory = TempDir::with_prefix("a project ").unwrap();
-    for (path, bytes) in tree(&repository().join("snapshots/projects").join(name)) {
+    for (path, bytes) in recorded(name) {
         let file = directory.path().join(path);
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(file, bytes).unwrap();

@@ -140,7 +140,10 @@ fn commands() {
         .collect();
     table(&mut page, "flag", &global);
     chapters(&mut page, &command, "operator-forge");
-    check("docs/reference/commands.md", &(page.trim_end().to_owned() + "\n"));
+    check(
+        "docs/reference/commands.md",
+        &(page.trim_end().to_owned() + "\n"),
+    );
 }
 
 /// What the marks of a block mean.

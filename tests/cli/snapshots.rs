@@ -2,7 +2,12 @@
 
 use crate::session;
 
-use std::{cell::Cell, fs, path::Path};
+use std::{
+    cell::Cell,
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+};
 
 use session::{Step, bless, consoles, parse, shell, tree, without_runtime, write};
 
@@ -32,25 +37,70 @@ fn show(step: &Step) -> String {
     write(std::slice::from_ref(step))
 }
 
+type Tree = BTreeMap<String, Vec<u8>>;
+
+/// The project that all others begin as.
+const MINIMAL: &str = "minimal";
+
+/// The packages of a `Cargo.lock`, without the name of the project's own.
+fn packages(tree: &Tree) -> BTreeSet<String> {
+    let text = |path: &str| String::from_utf8_lossy(&tree[path]).into_owned();
+    let manifest = text("Cargo.toml");
+    let own = manifest.lines().find(|line| line.starts_with("name = "));
+    let own = own.expect("a package has a name");
+    let lock = text("Cargo.lock");
+    lock.split("\n\n").map(|it| it.replace(own, "")).collect()
+}
+
+/// What a review of a project has to see: the files that follow from nothing else. The others are checked here.
+fn own_files(name: &str, whole: &Tree, minimal: &Tree) -> Tree {
+    assert_eq!(packages(whole), packages(minimal), "{name}/Cargo.lock");
+    for path in minimal.keys() {
+        assert!(whole.contains_key(path), "{name} has no {path}");
+    }
+    let mut own = whole.clone();
+    own.retain(|path, bytes| {
+        let memory = path.strip_prefix(".operator-forge/");
+        let of = memory.map(|it| it.strip_prefix("base/").unwrap_or(it));
+        if let Some(file) = of.and_then(|it| whole.get(it)) {
+            assert!(
+                file == bytes,
+                "{name}: {path} is not the file, which nobody edited"
+            );
+            return false;
+        }
+        name == MINIMAL || path != "Cargo.lock" && minimal.get(path) != Some(bytes)
+    });
+    own
+}
+
 #[test]
 fn projects() {
-    for console in consoles("projects") {
+    let make = |console: &Path| {
         let directory = tempfile::tempdir().unwrap();
-        check_console(&console, directory.path());
+        check_console(console, directory.path());
+        without_runtime(tree(directory.path()))
+    };
+    let all = consoles("projects");
+    let is_minimal = |console: &&PathBuf| console.file_stem() == Some(MINIMAL.as_ref());
+    let minimal = make(all.iter().find(is_minimal).expect("the smallest project"));
+    for console in &all {
+        let name = console.file_stem().unwrap().to_string_lossy();
+        let whole = match is_minimal(&console) {
+            true => minimal.clone(),
+            false => make(console),
+        };
+        let own = own_files(&name, &whole, &minimal);
         let expected = console.with_extension("");
         if bless() {
             let _ = fs::remove_dir_all(&expected);
-            for (path, bytes) in without_runtime(tree(directory.path())) {
+            for (path, bytes) in &own {
                 let file = expected.join(path);
                 fs::create_dir_all(file.parent().unwrap()).unwrap();
                 fs::write(file, bytes).unwrap();
             }
         }
-        session::assert_same(
-            &console.display().to_string(),
-            &tree(&expected),
-            &without_runtime(tree(directory.path())),
-        );
+        session::assert_same(&console.display().to_string(), &tree(&expected), &own);
     }
 }
 

@@ -105,7 +105,8 @@ count=0
 for console in snapshots/projects/*.console; do
     place=$(basename "$console" .console)
     mkdir "$scratch/$place"
-    cp -R "snapshots/projects/$place/." "snapshots/manifests/$place/." "$scratch/$place"
+    # What the projects share is recorded once.
+    cp -R snapshots/projects/minimal/. "snapshots/projects/$place/." "snapshots/manifests/$place/." "$scratch/$place"
     rm -rf "$scratch/$place/.operator-forge"
     cd "$scratch/$place"
     project

@@ -175,7 +175,7 @@ pub fn tree(root: &Path) -> BTreeMap<String, Vec<u8>> {
 /// Where a project has the runtime's source, the same in each.
 const RUNTIME: &str = "vendor/operator-runtime/";
 
-/// What snapshots hold of a project: all but the runtime's source and its rows of the lock.
+/// A project without the runtime's source and its rows of the lock.
 pub fn without_runtime(mut tree: BTreeMap<String, Vec<u8>>) -> BTreeMap<String, Vec<u8>> {
     tree.retain(|path, _| !path.contains(RUNTIME));
     for (_, lock) in tree
@@ -187,6 +187,15 @@ pub fn without_runtime(mut tree: BTreeMap<String, Vec<u8>>) -> BTreeMap<String, 
         *lock = rows.flat_map(|row| [row, "\n"]).collect::<String>().into();
     }
     tree
+}
+
+/// What is recorded of the project called `name`, with the files that it shares with the smallest one. What follows from others is
+/// missing: the bases of merges, and `Cargo.lock`.
+pub fn recorded(name: &str) -> BTreeMap<String, Vec<u8>> {
+    let project = |name: &str| tree(&repository().join("snapshots/projects").join(name));
+    let mut all = project("minimal");
+    all.extend(project(name));
+    all
 }
 
 /// What a command prints, with a word for the number of the runtime's files.

@@ -29,9 +29,14 @@ impl Project {
     /// The project `name` with the plugin `olm`.
     pub fn new(name: &str) -> Result<Self> {
         let directory = tempfile::TempDir::new()?;
-        for recorded in ["projects", "manifests"] {
+        // What all projects share is recorded with the smallest one.
+        for recorded in [
+            "projects/minimal",
+            &format!("projects/{name}"),
+            &format!("manifests/{name}"),
+        ] {
             copy(
-                &snapshots().join(recorded).join(name).join("config"),
+                &snapshots().join(recorded).join("config"),
                 &directory.path().join("config"),
             )?;
         }

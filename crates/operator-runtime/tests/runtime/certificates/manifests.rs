@@ -3,16 +3,22 @@
 
 use std::{fs, path::Path};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use operator_runtime::envtest::Cluster;
 
 use super::site::{CRD, kubectl};
 
-/// The snapshot project, and the CRD that it converts.
-const PROJECT: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/../../snapshots/projects/webhooks/config"
-);
+/// The recorded project, with what it shares with the smallest one, and the CRD that it converts.
+const PROJECTS: [&str; 2] = [
+    concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../snapshots/projects/webhooks/config"
+    ),
+    concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../snapshots/projects/minimal/config"
+    ),
+];
 const CONVERTED: &str = "memcacheds.cache.example.com";
 /// The name of its operator.
 const OPERATOR: &str = "project-webhooks.example.com";
@@ -36,7 +42,8 @@ pub fn render(cluster: &Cluster, namespace: &str, port: u16) -> Result<String> {
     let mut kustomization =
         format!("namespace: {namespace}\nnamePrefix: {namespace}-\nresources:\n- others.yaml\n");
     for file in FILES {
-        let text = fs::read_to_string(Path::new(PROJECT).join(file))?;
+        let mut places = PROJECTS.iter().map(|it| Path::new(it).join(file));
+        let text = fs::read_to_string(places.find(|it| it.exists()).context("no such file")?)?;
         let name = file.replace('/', "-");
         let text = text
             .replace(CONVERTED, CRD)
