@@ -118,8 +118,10 @@ impl Port {
             let Some((call, arguments)) = line.split_once(&format!("::<{kind}>(")) else {
                 continue;
             };
-            let is_of =
-                subresource.is_empty() || arguments.starts_with(&format!("\"{subresource}\""));
+            let is_of = match call.contains("subresource") {
+                true => arguments.starts_with(&format!("\"{subresource}\"")),
+                false => subresource.is_empty(),
+            };
             let granted: &[&str] = match call.trim() {
                 // Server-side apply both creates and updates, and garbage collection deletes.
                 ".owns" if subresource.is_empty() => {

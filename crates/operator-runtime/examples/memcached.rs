@@ -11,7 +11,7 @@ use clap::Parser;
 use k8s_openapi::{api::apps::v1::Deployment, apimachinery::pkg::apis::meta::v1::Condition};
 use kube::{Api, Client, CustomResource, CustomResourceExt, KubeSchema, ResourceExt};
 use operator_runtime::{Applier, Controller, Flags, Manager, ManagerOptions, Store, WatchScope};
-use operator_runtime::{ReadyCondition, conditions, status};
+use operator_runtime::{ReadyCondition, status};
 use serde::{Deserialize, Serialize};
 use serde_json::{from_value, json, to_writer};
 
@@ -47,8 +47,9 @@ async fn reconcile(memcached: Arc<Memcached>, ctx: Arc<Context>) -> kube::Result
     let ready = status.and_then(|status| status.ready_replicas).unwrap_or(0);
     let message = format!("{ready} of {replicas} replicas are ready");
     let ready = ReadyCondition::default().of(&*memcached, ready >= replicas, "Deployed", message);
-    let mut new = memcached.status.clone().unwrap_or_default();
-    conditions::set(&mut new.conditions, ready);
+    let new = MemcachedStatus {
+        conditions: vec![ready],
+    };
     let api = Api::namespaced(client.clone(), &memcached.namespace().unwrap_or_default());
     status::patch(&api, &*memcached, &new).await.map(|_| ())
 }

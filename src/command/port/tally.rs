@@ -15,9 +15,6 @@ pub struct Tally {
     pub permissions: Count,
 }
 
-/// What a person adds to the new project, by the calls in `PORTING.md`.
-const PERMISSION: &str = "permission";
-
 /// How many there are, and how many of them are in the new project, or in `PORTING.md` as a call to paste.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
@@ -41,27 +38,23 @@ impl Count {
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sorts = [
-            (self.kinds, "kind"),
-            (self.webhooks, "webhook"),
-            (self.conversions, "conversion"),
-            (self.permissions, PERMISSION),
+            (self.kinds, "kind", ""),
+            (self.webhooks, "webhook", ""),
+            (self.conversions, "conversion", ""),
+            // A person adds them.
+            (self.permissions, "permission", " as calls"),
         ];
         let counted: Vec<_> = sorts
             .into_iter()
-            .filter(|(count, _)| count.all > 0)
+            .filter(|(count, ..)| count.all > 0)
             .collect();
-        let texts = counted.iter().map(|(Count { done, all }, sort)| {
+        let texts = counted.iter().map(|(Count { done, all }, sort, form)| {
             let plural = if *all == 1 { "" } else { "s" };
-            // A person adds them.
-            let form = if *sort == PERMISSION { " as calls" } else { "" };
             format!("{done} of {all} {sort}{plural}{form}")
         });
         f.write_str(&texts.collect::<Vec<_>>().join(", "))?;
-        match counted
-            .iter()
-            .map(|(count, _)| count.all - count.done)
-            .sum()
-        {
+        let left = counted.iter().map(|(count, ..)| count.all - count.done);
+        match left.sum() {
             0 => Ok(()),
             left => write!(f, "; {left} to do by hand"),
         }

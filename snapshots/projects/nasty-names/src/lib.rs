@@ -10,7 +10,8 @@ pub mod webhooks;
 pub use context::{Context, OperatorFlags};
 use operator_runtime::{ManagerOptions, WatchScope};
 
-/// The options that the manager, `make manifests` and the tests share.
+/// The options that the manager, `make manifests` and the tests share. The name is also that of the Lease by
+/// which replicas elect their leader, so do not change it while one runs.
 pub const OPTIONS: ManagerOptions = ManagerOptions {
     name: "core.example.com",
     scope: WatchScope::Cluster,

@@ -8,12 +8,11 @@ use std::{
 
 use k8s_openapi::api::{apps::v1 as apps, core::v1 as core, policy::v1 as policy};
 use k8s_openapi::apimachinery::pkg::api::resource;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{self as meta, Condition, ObjectMeta, Time};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{self as meta, ObjectMeta};
 use k8s_openapi::apimachinery::pkg::util::intstr;
-use k8s_openapi::jiff::Timestamp;
 use kube::runtime::events;
 use kube::{Resource, ResourceExt};
-use operator_runtime::{Action, Controller, ReadyCondition, ReconcileError, conditions, status};
+use operator_runtime::{Action, Controller, ReadyCondition, ReconcileError, status};
 
 use crate::Context;
 use crate::api::store::busybox::{Busybox, BusyboxStatus};
@@ -100,7 +99,7 @@ async fn reconcile(busybox: Arc<Busybox>, context: Arc<Context>) -> Result<Actio
     let deployment = context.deployments.get(namespace, &name);
     let status = deployment.as_ref().and_then(|it| it.status.as_ref());
     let status = status.filter(|it| it.observed_generation >= applied.generation);
-    let wanted = wanted_status(&busybox, status, Timestamp::now());
+    let wanted = wanted_status(&busybox, status);
     let api = context.api(&*busybox);
     status::patch(&api, &*busybox, &wanted).await?;
     if let Some(event) = transition(&busybox, &wanted) {
@@ -266,12 +265,8 @@ fn wanted_service(busybox: &Busybox) -> core::Service {
     }
 }
 
-/// The status that `busybox` should have, from that of its Deployment.
-fn wanted_status(
-    busybox: &Busybox,
-    deployment: Option<&apps::DeploymentStatus>,
-    now: Timestamp,
-) -> BusyboxStatus {
+/// The status that this controller wants, from that of the Deployment.
+fn wanted_status(busybox: &Busybox, deployment: Option<&apps::DeploymentStatus>) -> BusyboxStatus {
     let count = |replicas: Option<i32>| replicas.unwrap_or(0);
     let (available, old) = deployment.map_or((0, 0), |it| {
         let old = count(it.replicas) - count(it.updated_replicas);
@@ -298,12 +293,9 @@ fn wanted_status(
         }
         None => "Progressing",
     };
-    let mut status = busybox.status.clone().unwrap_or_default();
-    let ready = Condition {
-        last_transition_time: Time(now),
-        ..READY.of(busybox, is_ready, reason, message)
-    };
-    conditions::set(&mut status.conditions, ready);
+    let mut status = BusyboxStatus::default();
+    let ready = READY.of(busybox, is_ready, reason, message);
+    status.conditions.push(ready);
     status.observed_generation = busybox.metadata.generation;
     status
 }
@@ -336,6 +328,7 @@ fn transition(busybox: &Busybox, wanted: &BusyboxStatus) -> Option<events::Event
 
 #[cfg(test)]
 mod tests {
+    use k8s_openapi::jiff::Timestamp;
     use operator_runtime::fake::Fake;
 
     use super::*;
@@ -353,9 +346,8 @@ mod tests {
     fn ready_when_all_pods_are_up_to_date_and_available() {
         let mut busybox = Busybox::default();
         busybox.spec.size = 2;
-        let now = Timestamp::UNIX_EPOCH;
         let status = |deployment: Option<&apps::DeploymentStatus>| {
-            let status = wanted_status(&busybox, deployment, now);
+            let status = wanted_status(&busybox, deployment);
             status.conditions[0].status.clone()
         };
         let ready = |counts| status(Some(&deployment(counts)));
@@ -378,8 +370,7 @@ mod tests {
             message: Some("timed out".to_owned()),
             ..apps::DeploymentCondition::default()
         }]);
-        let now = Timestamp::UNIX_EPOCH;
-        let status = wanted_status(&busybox, Some(&stuck), now);
+        let status = wanted_status(&busybox, Some(&stuck));
         assert_eq!(status.conditions[0].reason, "ProgressDeadlineExceeded");
         assert!(status.conditions[0].message.ends_with("timed out"));
     }
@@ -390,8 +381,7 @@ mod tests {
         for (available, expected) in [(0, true), (0, false), (1, true), (1, false), (0, true)] {
             busybox.spec.size = 1;
             let deployment = deployment([1, 1, available]);
-            let now = Timestamp::UNIX_EPOCH;
-            let wanted = wanted_status(&busybox, Some(&deployment), now);
+            let wanted = wanted_status(&busybox, Some(&deployment));
             let event = transition(&busybox, &wanted);
             assert_eq!(event.is_some(), expected);
             busybox.status = Some(wanted);
@@ -415,7 +405,7 @@ mod tests {
         assert_eq!(fake.writes(), writes);
 
         let mut deleted = (*stored().unwrap()).clone();
-        deleted.metadata.deletion_timestamp = Some(Time(Timestamp::now()));
+        deleted.metadata.deletion_timestamp = Some(meta::Time(Timestamp::now()));
         deleted.status = None;
         reconcile(Arc::new(deleted), context).await.unwrap();
         assert_eq!(fake.writes(), writes);

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
-use k8s_openapi::jiff::Timestamp;
-use operator_runtime::{Action, Controller, ReadyCondition, ReconcileError, conditions, status};
+use operator_runtime::{Action, Controller, ReadyCondition, ReconcileError, status};
 
 use crate::Context;
 use crate::api::crew::captain::{Captain, CaptainStatus};
@@ -47,47 +45,29 @@ async fn reconcile(captain: Arc<Captain>, context: Arc<Context>) -> Result<Actio
     }
     // Here, apply the objects that `captain.spec` asks for, before the status reports them.
     let api = context.api(&*captain);
-    let wanted = wanted_status(&captain, Timestamp::now());
+    let wanted = wanted_status(&captain);
     status::patch(&api, &*captain, &wanted).await?;
     tracing::debug!("reconciled");
     Ok(Action::await_change())
 }
 
-/// The status that `captain` should have.
-fn wanted_status(captain: &Captain, now: Timestamp) -> CaptainStatus {
-    let mut status = captain.status.clone().unwrap_or_default();
+/// The status that this controller wants: its own fields and conditions. Those of others stay.
+fn wanted_status(captain: &Captain) -> CaptainStatus {
     // When `reconcile` does its work, report the result: `READY.of(…)`.
-    let ready = Condition {
-        last_transition_time: Time(now),
-        ..READY.not_implemented(captain)
-    };
-    conditions::set(&mut status.conditions, ready);
+    let ready = READY.not_implemented(captain);
+    let mut status = CaptainStatus::default();
+    status.conditions.push(ready);
     status.observed_generation = captain.metadata.generation;
     status
 }
 
 #[cfg(test)]
 mod tests {
+    use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+    use k8s_openapi::jiff::Timestamp;
     use operator_runtime::fake::Fake;
 
     use super::*;
-
-    #[test]
-    fn status_changes_only_with_the_generation() {
-        let time = |second| Timestamp::from_second(second).unwrap();
-        let mut captain = Captain::default();
-        for (generation, second) in [(1, 10), (1, 20), (2, 30)] {
-            captain.metadata.generation = Some(generation);
-            let status = wanted_status(&captain, time(second));
-            assert_eq!(status.observed_generation, Some(generation));
-            assert_eq!(status.conditions.len(), 1);
-            let ready = &status.conditions[0];
-            assert_eq!(ready.observed_generation, Some(generation));
-            // The condition has the same status each time.
-            assert_eq!(ready.last_transition_time, Time(time(10)));
-            captain.status = Some(status);
-        }
-    }
 
     #[tokio::test]
     async fn does_not_write_unchanged_or_deleted_objects() {

@@ -2,11 +2,7 @@
 
 use std::sync::Arc;
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
-use k8s_openapi::jiff::Timestamp;
-use operator_runtime::{
-    Action, Controller, ReadyCondition, ReconcileError, conditions, finalizer, status,
-};
+use operator_runtime::{Action, Controller, ReadyCondition, ReconcileError, finalizer, status};
 
 use crate::Context;
 use crate::api::sea_creatures::kraken::{Kraken, KrakenStatus};
@@ -60,7 +56,7 @@ async fn reconcile(object: Arc<Kraken>, context: Arc<Context>) -> Result<Action,
 async fn apply(kraken: Arc<Kraken>, context: &Context) -> Result<Action, Error> {
     // Here, apply the objects that `kraken.spec` asks for, before the status reports them.
     let api = context.api(&*kraken);
-    let wanted = wanted_status(&kraken, Timestamp::now());
+    let wanted = wanted_status(&kraken);
     status::patch(&api, &*kraken, &wanted).await?;
     tracing::debug!("reconciled");
     Ok(Action::await_change())
@@ -76,41 +72,23 @@ async fn clean_up(kraken: Arc<Kraken>, context: &Context) -> Result<(), Error> {
     Ok(())
 }
 
-/// The status that `kraken` should have.
-fn wanted_status(kraken: &Kraken, now: Timestamp) -> KrakenStatus {
-    let mut status = kraken.status.clone().unwrap_or_default();
+/// The status that this controller wants: its own fields and conditions. Those of others stay.
+fn wanted_status(kraken: &Kraken) -> KrakenStatus {
     // When `reconcile` does its work, report the result: `READY.of(…)`.
-    let ready = Condition {
-        last_transition_time: Time(now),
-        ..READY.not_implemented(kraken)
-    };
-    conditions::set(&mut status.conditions, ready);
+    let ready = READY.not_implemented(kraken);
+    let mut status = KrakenStatus::default();
+    status.conditions.push(ready);
     status.observed_generation = kraken.metadata.generation;
     status
 }
 
 #[cfg(test)]
 mod tests {
+    use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+    use k8s_openapi::jiff::Timestamp;
     use operator_runtime::fake::Fake;
 
     use super::*;
-
-    #[test]
-    fn status_changes_only_with_the_generation() {
-        let time = |second| Timestamp::from_second(second).unwrap();
-        let mut kraken = Kraken::default();
-        for (generation, second) in [(1, 10), (1, 20), (2, 30)] {
-            kraken.metadata.generation = Some(generation);
-            let status = wanted_status(&kraken, time(second));
-            assert_eq!(status.observed_generation, Some(generation));
-            assert_eq!(status.conditions.len(), 1);
-            let ready = &status.conditions[0];
-            assert_eq!(ready.observed_generation, Some(generation));
-            // The condition has the same status each time.
-            assert_eq!(ready.last_transition_time, Time(time(10)));
-            kraken.status = Some(status);
-        }
-    }
 
     #[tokio::test]
     async fn skips_unchanged_objects_and_cleans_up_deleted_ones() {

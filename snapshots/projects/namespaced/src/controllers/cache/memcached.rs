@@ -1,8 +1,6 @@
 use std::sync::Arc;
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
-use k8s_openapi::jiff::Timestamp;
-use operator_runtime::{Action, Controller, ReadyCondition, ReconcileError, conditions, status};
+use operator_runtime::{Action, Controller, ReadyCondition, ReconcileError, status};
 
 use crate::Context;
 use crate::api::cache::memcached::{Memcached, MemcachedStatus};
@@ -45,47 +43,29 @@ async fn reconcile(memcached: Arc<Memcached>, context: Arc<Context>) -> Result<A
     }
     // Here, apply the objects that `memcached.spec` asks for, before the status reports them.
     let api = context.api(&*memcached);
-    let wanted = wanted_status(&memcached, Timestamp::now());
+    let wanted = wanted_status(&memcached);
     status::patch(&api, &*memcached, &wanted).await?;
     tracing::debug!("reconciled");
     Ok(Action::await_change())
 }
 
-/// The status that `memcached` should have.
-fn wanted_status(memcached: &Memcached, now: Timestamp) -> MemcachedStatus {
-    let mut status = memcached.status.clone().unwrap_or_default();
+/// The status that this controller wants: its own fields and conditions. Those of others stay.
+fn wanted_status(memcached: &Memcached) -> MemcachedStatus {
     // When `reconcile` does its work, report the result: `READY.of(…)`.
-    let ready = Condition {
-        last_transition_time: Time(now),
-        ..READY.not_implemented(memcached)
-    };
-    conditions::set(&mut status.conditions, ready);
+    let ready = READY.not_implemented(memcached);
+    let mut status = MemcachedStatus::default();
+    status.conditions.push(ready);
     status.observed_generation = memcached.metadata.generation;
     status
 }
 
 #[cfg(test)]
 mod tests {
+    use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+    use k8s_openapi::jiff::Timestamp;
     use operator_runtime::fake::Fake;
 
     use super::*;
-
-    #[test]
-    fn status_changes_only_with_the_generation() {
-        let time = |second| Timestamp::from_second(second).unwrap();
-        let mut memcached = Memcached::default();
-        for (generation, second) in [(1, 10), (1, 20), (2, 30)] {
-            memcached.metadata.generation = Some(generation);
-            let status = wanted_status(&memcached, time(second));
-            assert_eq!(status.observed_generation, Some(generation));
-            assert_eq!(status.conditions.len(), 1);
-            let ready = &status.conditions[0];
-            assert_eq!(ready.observed_generation, Some(generation));
-            // The condition has the same status each time.
-            assert_eq!(ready.last_transition_time, Time(time(10)));
-            memcached.status = Some(status);
-        }
-    }
 
     #[tokio::test]
     async fn does_not_write_unchanged_or_deleted_objects() {

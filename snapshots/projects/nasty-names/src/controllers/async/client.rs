@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
-use k8s_openapi::jiff::Timestamp;
-use operator_runtime::{Action, Controller, ReadyCondition, ReconcileError, conditions, status};
+use operator_runtime::{Action, Controller, ReadyCondition, ReconcileError, status};
 
 use crate::Context;
 use crate::api::r#async::client::{ClientResource, ClientResourceStatus};
@@ -47,47 +45,29 @@ async fn reconcile(object: Arc<ClientResource>, context: Arc<Context>) -> Result
     }
     // Here, apply the objects that `object.spec` asks for, before the status reports them.
     let api = context.api(&*object);
-    let wanted = wanted_status(&object, Timestamp::now());
+    let wanted = wanted_status(&object);
     status::patch(&api, &*object, &wanted).await?;
     tracing::debug!("reconciled");
     Ok(Action::await_change())
 }
 
-/// The status that `object` should have.
-fn wanted_status(object: &ClientResource, now: Timestamp) -> ClientResourceStatus {
-    let mut status = object.status.clone().unwrap_or_default();
+/// The status that this controller wants: its own fields and conditions. Those of others stay.
+fn wanted_status(object: &ClientResource) -> ClientResourceStatus {
     // When `reconcile` does its work, report the result: `READY.of(…)`.
-    let ready = Condition {
-        last_transition_time: Time(now),
-        ..READY.not_implemented(object)
-    };
-    conditions::set(&mut status.conditions, ready);
+    let ready = READY.not_implemented(object);
+    let mut status = ClientResourceStatus::default();
+    status.conditions.push(ready);
     status.observed_generation = object.metadata.generation;
     status
 }
 
 #[cfg(test)]
 mod tests {
+    use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+    use k8s_openapi::jiff::Timestamp;
     use operator_runtime::fake::Fake;
 
     use super::*;
-
-    #[test]
-    fn status_changes_only_with_the_generation() {
-        let time = |second| Timestamp::from_second(second).unwrap();
-        let mut object = ClientResource::default();
-        for (generation, second) in [(1, 10), (1, 20), (2, 30)] {
-            object.metadata.generation = Some(generation);
-            let status = wanted_status(&object, time(second));
-            assert_eq!(status.observed_generation, Some(generation));
-            assert_eq!(status.conditions.len(), 1);
-            let ready = &status.conditions[0];
-            assert_eq!(ready.observed_generation, Some(generation));
-            // The condition has the same status each time.
-            assert_eq!(ready.last_transition_time, Time(time(10)));
-            object.status = Some(status);
-        }
-    }
 
     #[tokio::test]
     async fn does_not_write_unchanged_or_deleted_objects() {

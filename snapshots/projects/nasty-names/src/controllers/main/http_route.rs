@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
-use k8s_openapi::jiff::Timestamp;
-use operator_runtime::{Action, Controller, ReadyCondition, ReconcileError, conditions, status};
+use operator_runtime::{Action, Controller, ReadyCondition, ReconcileError, status};
 
 use crate::Context;
 use crate::api::main::http_route::{HTTPRoute, HTTPRouteStatus};
@@ -47,47 +45,29 @@ async fn reconcile(http_route: Arc<HTTPRoute>, context: Arc<Context>) -> Result<
     }
     // Here, apply the objects that `http_route.spec` asks for, before the status reports them.
     let api = context.api(&*http_route);
-    let wanted = wanted_status(&http_route, Timestamp::now());
+    let wanted = wanted_status(&http_route);
     status::patch(&api, &*http_route, &wanted).await?;
     tracing::debug!("reconciled");
     Ok(Action::await_change())
 }
 
-/// The status that `http_route` should have.
-fn wanted_status(http_route: &HTTPRoute, now: Timestamp) -> HTTPRouteStatus {
-    let mut status = http_route.status.clone().unwrap_or_default();
+/// The status that this controller wants: its own fields and conditions. Those of others stay.
+fn wanted_status(http_route: &HTTPRoute) -> HTTPRouteStatus {
     // When `reconcile` does its work, report the result: `READY.of(…)`.
-    let ready = Condition {
-        last_transition_time: Time(now),
-        ..READY.not_implemented(http_route)
-    };
-    conditions::set(&mut status.conditions, ready);
+    let ready = READY.not_implemented(http_route);
+    let mut status = HTTPRouteStatus::default();
+    status.conditions.push(ready);
     status.observed_generation = http_route.metadata.generation;
     status
 }
 
 #[cfg(test)]
 mod tests {
+    use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+    use k8s_openapi::jiff::Timestamp;
     use operator_runtime::fake::Fake;
 
     use super::*;
-
-    #[test]
-    fn status_changes_only_with_the_generation() {
-        let time = |second| Timestamp::from_second(second).unwrap();
-        let mut http_route = HTTPRoute::default();
-        for (generation, second) in [(1, 10), (1, 20), (2, 30)] {
-            http_route.metadata.generation = Some(generation);
-            let status = wanted_status(&http_route, time(second));
-            assert_eq!(status.observed_generation, Some(generation));
-            assert_eq!(status.conditions.len(), 1);
-            let ready = &status.conditions[0];
-            assert_eq!(ready.observed_generation, Some(generation));
-            // The condition has the same status each time.
-            assert_eq!(ready.last_transition_time, Time(time(10)));
-            http_route.status = Some(status);
-        }
-    }
 
     #[tokio::test]
     async fn does_not_write_unchanged_or_deleted_objects() {

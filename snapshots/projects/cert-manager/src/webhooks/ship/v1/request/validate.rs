@@ -32,7 +32,8 @@ async fn validate(
     errors.into_result()
 }
 
-/// Checks the rules for all objects, new and updated.
+/// Checks the rules for all objects, new and updated. A rule that stored objects break would deny every
+/// update of them, also of their finalizers: check a new rule in `check_update`, where its field changes.
 fn check(_object: &RequestResource, _errors: &mut FieldErrors) {
     // For example, once you use both parameters and drop their underscores:
     // errors.invalid("spec.size", object.spec.size, "must be odd");
@@ -54,7 +55,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn denies_invalid_objects() {
+    async fn denies_only_invalid_changes() {
         let context = Fake::default().context(Context::new).await;
         let object = RequestResource::default();
         let update = Change::Update {

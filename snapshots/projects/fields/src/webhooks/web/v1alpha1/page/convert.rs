@@ -377,7 +377,8 @@ impl From<v1::Item> for v1alpha1::Item {
 mod tests {
     use super::*;
 
-    /// Objects generated from the schemas survive the conversion there and back.
+    /// Objects generated from the schemas survive the conversion there and back. Where you write a
+    /// conversion by hand, also compare a value of each version.
     #[test]
     fn loses_nothing() {
         operator_runtime::fake::round_trip(&spoke());

@@ -34,7 +34,8 @@ async fn validate(
     errors.into_result()
 }
 
-/// Checks the rules for all objects, new and updated.
+/// Checks the rules for all objects, new and updated. A rule that stored objects break would deny every
+/// update of them, also of their finalizers: check a new rule in `check_update`, where its field changes.
 fn check(_page: &Page, _errors: &mut FieldErrors) {
     // For example, once you use both parameters and drop their underscores:
     // errors.invalid("spec.size", page.spec.size, "must be odd");
@@ -56,7 +57,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn denies_invalid_objects() {
+    async fn denies_only_invalid_changes() {
         let context = Fake::default().context(Context::new).await;
         let page = Page::default();
         let update = Change::Update {

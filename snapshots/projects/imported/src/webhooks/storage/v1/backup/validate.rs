@@ -34,7 +34,8 @@ async fn validate(
     errors.into_result()
 }
 
-/// Checks the rules for all objects, new and updated.
+/// Checks the rules for all objects, new and updated. A rule that stored objects break would deny every
+/// update of them, also of their finalizers: check a new rule in `check_update`, where its field changes.
 fn check(_backup: &Backup, _errors: &mut FieldErrors) {
     // For example, once you use both parameters and drop their underscores:
     // errors.invalid("spec.size", backup.spec.size, "must be odd");

@@ -39,7 +39,8 @@ async fn validate(
     errors.into_result()
 }
 
-/// Checks the rules for all objects, new and updated.
+/// Checks the rules for all objects, new and updated. A rule that stored objects break would deny every
+/// update of them, also of their finalizers: check a new rule in `check_update`, where its field changes.
 fn check(_pod: &Pod, _errors: &mut FieldErrors) {
     // For example, once you use both parameters and drop their underscores:
     // errors.required("metadata.labels[team]", "to know whom to ask");
@@ -61,7 +62,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn denies_invalid_objects() {
+    async fn denies_only_invalid_changes() {
         let context = Fake::default().context(Context::new).await;
         let pod = Pod::default();
         let update = Change::Update {
