@@ -82,6 +82,7 @@ package: ## Check that the crates can be published
 fuzz: CASES ?= 1000000
 fuzz: ## Fuzz every reader and merge (CASES=1000000; PROPTEST_RNG_SEED=1 repeats a run)
 	FUZZ_INPUTS=$(CASES) $(CARGO) test --profile fuzz --test cli fuzz:: -- --nocapture --test-threads 2
+	FUZZ_INPUTS=$(CASES) $(CARGO) test --profile fuzz --package operator-runtime --all-features --test runtime fuzz:: -- --nocapture
 
 .PHONY: upgrades
 upgrades: ## Update, compile and test every recorded project of older template sets

@@ -24,7 +24,7 @@ use tool::Tool;
 
 #[test]
 fn histories_keep_the_laws() {
-    run("histories", given(2_000), history::any_history, |history| {
+    run("histories", given(500), history::any_history, |history| {
         history::live(Tool::Here, history);
     });
 }
@@ -33,7 +33,7 @@ fn histories_keep_the_laws() {
 fn histories_of_branches_become_one() {
     run(
         "pairs of branches",
-        given(2_000) / 8,
+        given(500) / 5,
         branches::branches,
         branches::live,
     );
@@ -43,7 +43,7 @@ fn histories_of_branches_become_one() {
 fn histories_of_processes_keep_the_laws() {
     run(
         "histories of processes",
-        given(2_000) / 160,
+        given(500) / 40,
         history::any_history,
         |history| {
             history::live(Tool::Process, history);

@@ -40,9 +40,10 @@ const ALL: [(&[&str], &str); 7] = [
 ];
 
 /// Pages whose code compiles in a project that these lines make. Their commands are about other projects.
-const CODE: [(&[&str], &str); 2] = [
+const CODE: [(&[&str], &str); 3] = [
     (&["docs/webhooks.md"], ONE_API),
     (&["docs/external-types.md"], EXTERNAL),
+    (&["docs/monitoring.md"], ONE_API),
 ];
 
 /// How many of [`ALL`] every run walks.

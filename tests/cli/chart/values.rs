@@ -171,6 +171,7 @@ fn wrong() -> Vec<(&'static str, Value)> {
         ),
         ("webhooks.certificate.issuerRef", json!({"names": "a"})),
         ("tests.image", json!("")),
+        ("custom", json!("a")),
     ];
     let switches = [
         "serviceAccount.create",

@@ -17,7 +17,7 @@ use proptest::{
 };
 
 /// How many inputs a plain `cargo test` tries, of all targets together.
-const INPUTS: u32 = 10_000;
+const INPUTS: u32 = 3_000;
 
 /// Longer than any input takes that ends: nothing else is judged by it.
 const ENDLESS: Duration = Duration::from_secs(120);

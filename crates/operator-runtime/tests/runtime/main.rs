@@ -27,6 +27,7 @@ mod optional;
 mod package;
 mod permissions;
 mod process;
+mod random;
 mod reconcile;
 mod refusals;
 mod round_trip;

@@ -4,17 +4,16 @@ use fastrand::Rng;
 use operator_runtime::{fake::convert, webhook::Conversion};
 use serde_json::{Value, json};
 
-use crate::conversion::types::fallible;
-
-const INPUTS: u32 = 100_000;
+use crate::{conversion::types::fallible, random};
 
 #[test]
 fn every_input_gets_a_well_formed_answer_or_is_refused() {
     let conversion = fallible().into();
-    let mut rng = Rng::with_seed(20);
+    let inputs = random::inputs();
+    let mut rng = Rng::with_seed(random::seed());
     let seeds = seeds(&conversion);
     let (mut success, mut failure, mut refused, mut panics) = (0, 0, 0, 0);
-    for _ in 0..INPUTS {
+    for _ in 0..inputs {
         let mut review = rng.choice(&seeds).unwrap().clone();
         let whole = rng.bool();
         if whole {
@@ -80,7 +79,7 @@ fn every_input_gets_a_well_formed_answer_or_is_refused() {
         ("failure", failure),
         ("refused", refused),
     ] {
-        assert!(count > INPUTS / 20, "{what}: {count}");
+        assert!(count > inputs / 20, "{what}: {count}");
     }
     assert!(panics > 0);
 }

@@ -173,7 +173,7 @@ async fn only_one_replica_writes_at_a_time() -> Result<()> {
         Schedule::new(103, DEFAULT, &[Revoke, Partition, Terminate]),
         Schedule::new(104, SHORT, &[Stop, Partition, Revoke, Kill, Terminate]).of_kube(),
     ];
-    schedules.extend((0..10).map(Schedule::random));
+    schedules.extend((0..3).map(Schedule::random));
     let runs = schedules
         .into_iter()
         .map(|schedule| schedule::run(&cluster, schedule));
