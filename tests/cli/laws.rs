@@ -13,7 +13,7 @@ use std::{
     thread,
 };
 
-use session::{Step, assert_same, consoles, projects, shell, tree, without_runtime};
+use session::{Step, assert_same, consoles, parse, projects, shell, tree, without_runtime};
 use tempfile::TempDir;
 
 type Tree = BTreeMap<String, Vec<u8>>;
@@ -336,11 +336,14 @@ fn hashes(root: &Path) -> Tree {
     files.map(|(path, bytes)| (path, hash(bytes))).collect()
 }
 
-/// What the commands make one after the other is what `snapshots/projects` records: that is tested there.
 #[test]
 fn convergence() {
     for console in consoles("projects") {
-        let mut incremental = tree(&console.with_extension(""));
+        let made = TempDir::new().unwrap();
+        for step in parse(&fs::read_to_string(&console).unwrap()) {
+            run(made.path(), &step);
+        }
+        let mut incremental = without_runtime(tree(made.path()));
         let fresh = TempDir::new().unwrap();
         copy(
             &Tree::from([("PROJECT".to_owned(), incremental["PROJECT"].clone())]),
