@@ -33,7 +33,7 @@ fn histories_keep_the_laws() {
 fn histories_of_branches_become_one() {
     run(
         "pairs of branches",
-        given(500) / 5,
+        given(500) / 8,
         branches::branches,
         branches::live,
     );
@@ -43,7 +43,7 @@ fn histories_of_branches_become_one() {
 fn histories_of_processes_keep_the_laws() {
     run(
         "histories of processes",
-        given(500) / 40,
+        given(500) / 80,
         history::any_history,
         |history| {
             history::live(Tool::Process, history);
