@@ -23,7 +23,7 @@ pub enum Advice {
 impl Advice {
     /// The same command line with `flag` set to `value`.
     pub fn set(flag: impl Into<String>, value: impl Into<String>) -> Self {
-        Self::Set(vec![Flag::new(flag, Some(value.into()))])
+        Self::Set(vec![Flag::with(flag, value.into())])
     }
 
     /// The same command line with a flag that has no value.
@@ -69,6 +69,11 @@ impl Flag {
             },
             (_, value) => Self { name, value },
         }
+    }
+
+    /// A flag with a value.
+    pub fn with(name: impl Into<String>, value: impl ToString) -> Self {
+        Self::new(name, Some(value.to_string()))
     }
 
     /// The words of the flag: `--version v1`, or `--resource=false` where the next word would not be read as its value.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::advice::{Advice, Script};
 use crate::tree::{Content, Obstacle, Owner, RelPath};
 
 /// The change of one file. A dry run, a real one and JSON use the same word.
@@ -90,6 +91,35 @@ pub struct Note {
     pub what: NoteKind,
     /// The generated lines that an edited or kept file lacks.
     pub lacks: Vec<String>,
+}
+
+impl Note {
+    /// The advice that resolves the note, if there is any.
+    #[must_use]
+    pub fn help(&self) -> Vec<Advice> {
+        let path = self.path.as_str();
+        match self.what {
+            NoteKind::Edited => vec![
+                Script::forge("own").arg(path).into(),
+                Script::put_aside(path).then(Script::forge("sync")).into(),
+            ],
+            NoteKind::Unmerged => vec![self.branch().into()],
+            NoteKind::Missing => vec![Script::forge("restore").arg(path).into()],
+            NoteKind::Markers => vec![Script::edit([path]).into()],
+            NoteKind::Orphaned
+            | NoteKind::Owned
+            | NoteKind::Outdated
+            | NoteKind::BaseLost
+            | NoteKind::Kept
+            | NoteKind::LeftOut => Vec::new(),
+        }
+    }
+
+    /// The command that shows the other branch's change of an unmerged file.
+    pub fn branch(&self) -> Script {
+        let stages = [1, 3].map(|stage| format!(":{stage}:./{}", self.path));
+        Script::of("git diff").args(stages)
+    }
 }
 
 /// The generated lines that a file lacks, as words: their number and the first ones; `None` if it lacks none.
@@ -308,5 +338,16 @@ impl ChangeSet {
             from: moves.get(&change.path).copied(),
         };
         self.visible().filter(stays).map(shown).collect()
+    }
+
+    /// The commands that make room for files, each once. Nothing is written before there is room.
+    #[must_use]
+    pub fn makes_room(&self) -> Vec<Script> {
+        let obstacles = self.conflicts.iter().filter_map(|it| match &it.why {
+            ConflictKind::Obstacle(obstacle) => Some(obstacle),
+            _ => None,
+        });
+        let obstacles: BTreeSet<&Obstacle> = obstacles.collect();
+        obstacles.into_iter().map(Obstacle::makes_room).collect()
     }
 }

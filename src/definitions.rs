@@ -4,7 +4,6 @@
 
 use std::{
     collections::{BTreeMap, HashMap, btree_map::Entry},
-    fmt,
     sync::Arc,
 };
 
@@ -16,76 +15,15 @@ use serde::{
 };
 use serde_yaml::Value;
 
-use crate::yaml;
+use crate::{
+    advice::{Advice, Script},
+    error::{Failure, Result},
+    yaml,
+};
 
 const KIND: &str = "CustomResourceDefinition";
 /// The only API version of definitions that is read.
 pub const API_VERSION: &str = "apiextensions.k8s.io/v1";
-
-type Result<T, E = Error> = std::result::Result<T, E>;
-
-/// The reasons that definitions cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Error {
-    /// A definition is not valid.
-    Definition {
-        /// The file.
-        source: String,
-        /// `metadata.name`; empty where it is missing.
-        name: String,
-        /// The cause.
-        why: DefinitionError,
-    },
-    /// A file is no YAML.
-    Yaml {
-        /// The file, and the line if it is known.
-        place: String,
-        /// The parser's error.
-        what: String,
-        /// The cause.
-        why: YamlError,
-    },
-}
-
-/// The reasons that a definition is not valid.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum DefinitionError {
-    /// It has this API version instead of [`API_VERSION`].
-    ApiVersion(String),
-    /// A field has the wrong type.
-    Field(String),
-    /// Another definition has the same name.
-    Twice,
-}
-
-/// The reasons that a file is no YAML.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum YamlError {
-    /// It is in UTF-16.
-    Utf16,
-    /// It is a template of Helm.
-    Template,
-    /// A merge key `<<` names no mapping.
-    MergeKey,
-    /// The syntax is wrong.
-    Syntax,
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Definition { source, name, .. } if name.is_empty() => {
-                write!(f, "cannot read a definition without a name in `{source}`")
-            }
-            Self::Definition { source, name, .. } => {
-                write!(f, "cannot read `{name}` in `{source}`")
-            }
-            Self::Yaml { place, what, .. } => write!(f, "cannot read `{place}` as YAML: {what}"),
-        }
-    }
-}
-
-impl std::error::Error for Error {}
 
 /// A file that may hold definitions.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -140,14 +78,13 @@ pub fn values(files: &[File]) -> Result<BTreeMap<String, serde_json::Value>> {
     let mut values = BTreeMap::new();
     for File { source, bytes } in files {
         crds(source, &String::from_utf8_lossy(bytes), |name, value| {
-            let refuse = |why| refusal(source, name, why);
             let value = serde_json::to_value(value);
-            let value = value.map_err(|error| refuse(DefinitionError::Field(error.to_string())))?;
+            let value = value.map_err(|error| wrong_field(source, name, &error))?;
             match values.entry(name.to_owned()) {
                 Entry::Vacant(entry) => _ = entry.insert(value),
                 // Sample projects of one repository share CRDs.
                 Entry::Occupied(entry) if *entry.get() == value => {}
-                Entry::Occupied(_) => return Err(refuse(DefinitionError::Twice)),
+                Entry::Occupied(_) => return Err(defined_twice(source, name)),
             }
             Ok(())
         })?;
@@ -165,8 +102,7 @@ pub fn read(source: &str, text: &str) -> Result<Release> {
         let definition = Definition::deserialize(value)
             // The API server gets JSON, in which every key is a string: `1: a` becomes `"1": a`.
             .or_else(|_| serde_json::to_value(value).and_then(Definition::deserialize));
-        let definition = definition
-            .map_err(|error| refusal(source, name, DefinitionError::Field(error.to_string())))?;
+        let definition = definition.map_err(|error| wrong_field(source, name, &error))?;
         insert(&mut release, source, definition)
     })?;
     Ok(release)
@@ -222,11 +158,10 @@ fn definitions(
     let name = name.and_then(Value::as_str).unwrap_or_default();
     match api_version == API_VERSION {
         true => add(name, &value),
-        false => Err(refusal(
-            source,
-            name,
-            DefinitionError::ApiVersion(api_version),
-        )),
+        false => Err(unreadable(source, name)
+            .note(format!("no Kubernetes since 1.22 serves `{api_version}`"))
+            .note(format!("a newer release has definitions of {API_VERSION}"))
+            .advise(Advice::Help)),
     }
 }
 
@@ -237,16 +172,38 @@ fn insert(
 ) -> Result<()> {
     match release.insert(definition) {
         None => Ok(()),
-        Some(first) => Err(refusal(source, first.name(), DefinitionError::Twice)),
+        Some(first) => Err(defined_twice(source, first.name())),
     }
 }
 
-fn refusal(source: &str, name: &str, why: DefinitionError) -> Error {
-    Error::Definition {
-        source: source.to_owned(),
-        name: name.to_owned(),
-        why,
-    }
+/// The refusal of a definition, still without its reason.
+fn unreadable(source: &str, name: &str) -> Failure {
+    Failure::refused(match name {
+        "" => format!("cannot read a definition without a name in `{source}`"),
+        _ => format!("cannot read `{name}` in `{source}`"),
+    })
+}
+
+fn wrong_field(source: &str, name: &str, error: &serde_json::Error) -> Failure {
+    unreadable(source, name)
+        .note(error.to_string())
+        .advise(Script::anywhere(
+            "kubectl explain customresourcedefinition.spec",
+        ))
+}
+
+fn defined_twice(source: &str, name: &str) -> Failure {
+    unreadable(source, name)
+        .note("another definition has the same name")
+        .note("name the file or the directory of one release")
+        .advise(Advice::Help)
+}
+
+/// The refusal of a file that is no YAML.
+fn no_yaml(place: &str, what: &str, note: &str) -> Failure {
+    Failure::refused(format!("cannot read `{place}` as YAML: {what}"))
+        .note(note)
+        .advise(Advice::Help)
 }
 
 /// Replaces each merge key `<<` with its mappings, as kubectl does.
@@ -260,8 +217,11 @@ fn merge_keys(source: &str, text: &str, value: &mut Value) -> Result<()> {
             Some(at) => (at.place(source), at.what),
             None => (source.to_owned(), error.to_string()),
         };
-        let why = YamlError::MergeKey;
-        Error::Yaml { place, what, why }
+        no_yaml(
+            &place,
+            &what,
+            "a merge key `<<` names a mapping, or a list of mappings",
+        )
     })
 }
 
@@ -278,18 +238,16 @@ fn each<T: DeserializeOwned>(
     text: &str,
     mut read: impl FnMut(T) -> Result<()>,
 ) -> Result<()> {
-    let refuse = |place: &str, what: &str, why| Error::Yaml {
-        place: place.to_owned(),
-        what: what.to_owned(),
-        why,
-    };
     // In UTF-16, every other byte of English is one.
     if text.matches('\0').count() * 4 > text.len() {
-        return Err(refuse(source, "it is not in UTF-8", YamlError::Utf16));
+        let note = "it may contain CRDs: convert it with `iconv -f UTF-16 -t UTF-8` first";
+        return Err(no_yaml(source, "it is not in UTF-8", note));
     }
-    let why = match text.contains("{{") {
-        true => YamlError::Template,
-        false => YamlError::Syntax,
+    let note = match text.contains("{{") {
+        true => {
+            "render templates first: `helm template CHART` prints what is applied to a cluster, and `-` reads it"
+        }
+        false => "it may contain CRDs: correct it, or name only the files with CRDs",
     };
     // JSON has escapes that YAML does not have.
     if text.trim_start().starts_with(['{', '['])
@@ -298,7 +256,7 @@ fn each<T: DeserializeOwned>(
         return read(value);
     }
     yaml::documents(text)
-        .map_err(|error| refuse(&error.place(source), &error.what, why))?
+        .map_err(|error| no_yaml(&error.place(source), &error.what, note))?
         .into_iter()
         .try_for_each(read)
 }

@@ -1,7 +1,6 @@
 //! Failures: why a command ends without success, and what to do about it.
 //!
-//! Invariant: every failure that a user can cause has advice; anything else is a bug, or an error of the operating system with
-//! the path that it is about.
+//! Invariant: every failure that a user can cause has advice. What nobody expects is an [`anyhow::Error`] until it gets here.
 
 use std::fmt;
 
@@ -93,6 +92,17 @@ impl Failure {
             FailureKind::Refused | FailureKind::Busy => 1,
             FailureKind::Usage => 2,
         }
+    }
+}
+
+impl From<anyhow::Error> for Failure {
+    /// What nobody expected, with its context: the outermost is the error, and what caused it are notes.
+    fn from(error: anyhow::Error) -> Self {
+        let causes = error.chain().skip(1).map(ToString::to_string);
+        causes
+            .fold(Self::refused(error.to_string()), Self::note)
+            .note("if it happens again, report it with the command you ran, your PROJECT file and the version")
+            .advise(Script::forge("version"))
     }
 }
 

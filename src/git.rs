@@ -9,6 +9,8 @@ use std::{
     thread,
 };
 
+use crate::advice::{Advice, Script};
+use crate::error::Failure;
 use crate::tree::{self, Found, RelPath};
 
 /// The failure of a git command.
@@ -26,6 +28,28 @@ impl fmt::Display for Error {
             Self::NotInstalled => f.write_str("there is no program `git`"),
             Self::Failed(words) => f.write_str(words.lines().next().unwrap_or("git failed")),
         }
+    }
+}
+
+impl From<Error> for Failure {
+    /// The refusal of every command that has to know whether a merge is unfinished. Lines of git's message that
+    /// start with `git`, like `git config --global --add safe.directory …`, are advice; the others are reasons.
+    fn from(error: Error) -> Self {
+        let refused = Self::refused("git cannot tell whether a merge is unfinished");
+        let Error::Failed(text) = &error else {
+            return refused
+                .note(error.to_string())
+                .note("the project is in a git repository: install git first")
+                .advise(Advice::Again);
+        };
+        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+        let (advice, reasons): (Vec<_>, Vec<_>) = lines.partition(|line| line.starts_with("git "));
+        let refused = reasons.into_iter().fold(refused, Self::note);
+        if advice.is_empty() {
+            return refused.advise(Script::of("git status"));
+        }
+        let script = |line| Script::anywhere("").args(shlex::split(line).unwrap_or_default());
+        advice.into_iter().map(script).fold(refused, Self::advise)
     }
 }
 

@@ -16,6 +16,8 @@ pub use self::code::{Built, Code};
 pub use self::files::{Files, MANAGER, is_main, renamed};
 pub use self::marker::{Admission, Rule, Setting};
 use crate::{
+    advice::{Advice, Script},
+    error::Failure,
     name::Plural,
     project::{FILE, LAYOUT},
     yaml,
@@ -115,6 +117,43 @@ pub enum Error {
     Ours,
     /// It has this layout, which is not one of kubebuilder's for Go; it is empty without one, in a directory that has no Go code.
     Layout(String),
+}
+
+impl Error {
+    /// The refusal of a directory that is no Go project.
+    pub fn in_directory(&self, directory: &str) -> Failure {
+        let refused = |why: String| {
+            Failure::refused(format!("`{directory}` has no Go project to port: {why}"))
+        };
+        match self {
+            Self::Yaml { place, what } => refused(format!("`{place}`: {what}"))
+                .note("kubebuilder would refuse this file, too")
+                .advise(Script::anywhere("${EDITOR:-vi}").path(format!("{directory}/PROJECT"))),
+            Self::Version(version) => {
+                let version = match version {
+                    Some(version) => format!("its `PROJECT` has version `{version}`"),
+                    None => "its `PROJECT` has no version".to_owned(),
+                };
+                refused(version)
+                    .note("version 3 is read; kubebuilder replaced version 2 in 2021, and its guide says how to migrate a project")
+                    .note("without its `PROJECT`, `create api --from-crd` makes the types of its CRDs")
+                    .advise(Advice::drop("--from-kubebuilder"))
+            }
+            Self::Ours => refused("it is one of operator-forge".to_owned())
+                .note("`--from-kubebuilder` ports a project in Go")
+                .advise(Script::forge("-C").arg(directory).code("status")),
+            Self::Layout(layout) => {
+                let layout = match layout.as_str() {
+                    "" => "its `PROJECT` has no `layout`".to_owned(),
+                    layout => format!("its `PROJECT` has layout `{layout}`"),
+                };
+                refused(layout)
+                    .note("projects of the layout `go.kubebuilder.io` are read")
+                    .note("for any other operator, `create api --from-crd` makes the types of its CRDs")
+                    .advise(Advice::drop("--from-kubebuilder"))
+            }
+        }
+    }
 }
 
 /// The fields that tell whether a file can be read.

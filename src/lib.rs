@@ -36,7 +36,6 @@ pub mod apply;
 pub mod definitions;
 // A project in Go, to port.
 pub mod kubebuilder;
-pub mod refusal;
 
 // The command line.
 pub mod cli;

@@ -6,12 +6,13 @@
 use std::{collections::BTreeMap, path::Path};
 
 use crate::{
-    error::Result,
+    advice::Script,
+    error::{Failure, Result},
     merge,
     name::{CrdName, Version},
     project::{FILE, Key},
     reconcile::Last,
-    tree::{self, Digest, Found, Obstacle, Owner, RelPath},
+    tree::{self, Digest, Found, Owner, RelPath},
 };
 
 /// The directory, relative to the project's root.
@@ -53,29 +54,32 @@ pub fn definition_path(name: &CrdName, version: Version) -> Result<RelPath> {
     Ok(format!("{CRDS}{name}/{version}.json").parse()?)
 }
 
-/// The reasons that a lock cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Error {
-    /// It is no file.
-    Obstacle(Obstacle),
-    /// A line, from 1, breaks the format.
-    Line(usize, &'static str),
-    /// A line, from 1, names another format than 1.
-    Format(usize, String),
-    /// The definition that the types of an entry are generated from cannot be read.
-    Definition {
-        /// The file.
-        path: RelPath,
-        /// The reason.
-        why: String,
-    },
-    /// The definition that the types of an entry are generated from is missing.
-    NoDefinition {
-        /// The file.
-        path: RelPath,
-        /// The entry.
-        key: Key,
-    },
+/// The refusal of an entry whose types are generated from the definition at `path`, which is missing.
+pub fn no_definition(path: &RelPath, key: &Key) -> Failure {
+    Failure::refused(format!("`{path}` is missing"))
+        .note(format!(
+            "the types of `{key}` are generated from it; it belongs into git"
+        ))
+        .advise(Script::of("git checkout HEAD --").arg(path.as_str()))
+}
+
+/// The refusal of a definition that cannot be read.
+pub fn broken_definition(path: &RelPath, why: &str) -> Failure {
+    Failure::refused(format!("cannot read `{path}`: {why}"))
+        .note("types are generated from it, and it may have conflict markers after a git merge")
+        .advise(Script::of("git checkout HEAD --").arg(path.as_str()))
+}
+
+/// The refusal of a line of the lock, from 1.
+fn broken_line(line: usize, why: &str) -> Failure {
+    Failure::refused(format!("cannot read `{LOCK}:{line}`"))
+        .note(why)
+        .advise(anew())
+}
+
+/// The commands that make a lock from `PROJECT`.
+fn anew() -> Script {
+    Script::put_aside(LOCK).then(Script::forge("sync"))
 }
 
 impl Memory {
@@ -83,20 +87,23 @@ impl Memory {
     pub fn load(root: &Path) -> Result<Self> {
         Ok(match tree::find(root, &RelPath::constant(LOCK))? {
             Found::Absent => Self::default(),
-            Found::Obstacle(what) => return Err(Error::Obstacle(what).into()),
+            Found::Obstacle(what) => {
+                let refused = Failure::refused(format!("cannot read `{LOCK}`: {what}"));
+                return Err(refused.advise(anew()));
+            }
             Found::File(bytes) => {
                 let text = String::from_utf8(bytes);
-                Self::parse(&text.map_err(|_| Error::Line(1, "it is not UTF-8 text"))?)?
+                Self::parse(&text.map_err(|_| broken_line(1, "it is not UTF-8 text"))?)?
             }
         })
     }
 
     /// Parses the lock's text.
-    pub fn parse(text: &str) -> Result<Self, Error> {
+    pub fn parse(text: &str) -> Result<Self> {
         let mut memory = Self::default();
         let mut format_seen = false;
         for (at, line) in text.lines().enumerate() {
-            let broken = |why| Error::Line(at + 1, why);
+            let broken = |why| broken_line(at + 1, why);
             let mut words = line.splitn(3, ' ');
             let mut word = || words.next();
             match (word().unwrap_or_default(), word(), word()) {
@@ -106,7 +113,12 @@ impl Memory {
                 _ if merge::markers::is_marker(line) => {}
                 ("format", Some("1"), None) => format_seen = true,
                 ("format", Some(other), None) => {
-                    return Err(Error::Format(at + 1, other.to_owned()));
+                    let line = at + 1;
+                    return Err(
+                        Failure::refused(format!("`{LOCK}:{line}` has format `{other}`"))
+                            .note("this operator-forge reads format 1")
+                            .newer_tool(),
+                    );
                 }
                 ("templates", Some(number), None) => {
                     let number = number.parse();
@@ -128,7 +140,7 @@ impl Memory {
         }
         match format_seen {
             true => Ok(memory),
-            false => Err(Error::Line(1, "the line `format 1` is missing")),
+            false => Err(broken_line(1, "the line `format 1` is missing")),
         }
     }
 
@@ -216,9 +228,10 @@ mod tests {
             ("format 1\n\n<<<<<<<HEAD\n", 3),
         ] {
             let error = Memory::parse(text).unwrap_err();
-            assert!(
-                matches!(error, Error::Line(at, _) if at == line),
-                "{text:?}: {error:?}"
+            assert_eq!(
+                error.what,
+                format!("cannot read `{LOCK}:{line}`"),
+                "{text:?}"
             );
         }
         let escape = format!(
@@ -227,7 +240,7 @@ mod tests {
         );
         assert!(Memory::parse(&escape).is_err());
         let newer = Memory::parse("format 2\n").unwrap_err();
-        assert_eq!(newer, Error::Format(1, "2".to_owned()));
+        assert_eq!(newer.what, format!("`{LOCK}:1` has format `2`"));
     }
 
     proptest! {

@@ -4,6 +4,7 @@
 //! Invariants: a value of these types never needs another check; every suggestion is accepted; [`rust`] decides the names of
 //! modules, types and packages, never a template.
 
+mod flag;
 pub mod kubernetes;
 mod path;
 pub mod plural;
@@ -20,6 +21,7 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+pub use self::flag::{flag_of, parse_flag};
 pub use self::version::Version;
 
 /// Why a text is not a valid name.

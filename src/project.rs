@@ -4,10 +4,10 @@
 //! are pure functions; equal projects are written as equal bytes.
 
 mod compare;
+mod correction;
 mod crypto;
 mod deploy_image;
 mod edit;
-mod error;
 mod file;
 mod finalizer;
 mod license;
@@ -17,6 +17,7 @@ mod rules;
 mod runtime;
 mod source;
 mod view;
+mod violation;
 mod webhooks;
 
 #[cfg(test)]
@@ -37,21 +38,24 @@ use serde::{Deserialize, Serialize};
 use serde_yaml::Mapping;
 
 pub use self::compare::check_unchanging;
+pub use self::correction::FILE;
 pub use self::crypto::Crypto;
 pub use self::deploy_image::DeployImage;
 pub use self::edit::{
     CreateApi, CreateWebhook, DeleteApi, DeleteWebhook, EditApi, EditSettings, External, Gvk,
-    Import, Imported, InitOptions, NewVersion, Rename, Target, fixed,
+    Import, Imported, InitOptions, NewVersion, Rename, Target, check_belongs, fixed,
 };
-pub use self::error::{Error, Need, Origin, Refused, Remedy, Result, Unreadable, Violation};
-pub use self::file::{FILE, above, missing};
 use self::file::{FormatVersion, OptionsEntry, is_default};
+pub use self::file::{above, missing};
 pub use self::license::{CopyrightHolder, Header, License};
 pub use self::plugin::{Plugin, PluginEdit};
 pub use self::runtime::{PACKAGE as RUNTIME, Runtime};
 pub use self::source::{Definition, Source};
 pub use self::view::{ApiView, ControllerView, KindView, WebhookView};
+pub use self::violation::{Origin, Remedy, Violation};
 pub use self::webhooks::{Admission, Certificates, Webhooks};
+use crate::advice::Script;
+use crate::error::{Failure, Result};
 use crate::field::Field;
 use crate::name::{
     ControllerName, Domain, Group, Kind, LeaseName, Plural, ProjectName, RustPath, ShortName,
@@ -337,7 +341,19 @@ impl Project {
     pub fn check_templates(&self) -> Result<()> {
         match self.settings.templates {
             TEMPLATES => Ok(()),
-            other => Err(Refused::OtherTemplates(other).into()),
+            theirs => {
+                let failure = Failure::refused(format!(
+                    "`{FILE}` was made from template set {theirs}, this operator-forge has template set {TEMPLATES}"
+                ));
+                Err(match theirs < TEMPLATES {
+                    true => failure
+                        .note("only `update` moves a project to newer templates, so a new binary alone changes nothing")
+                        .advise(Script::forge("update")),
+                    false => failure
+                        .note("it was made by a newer release")
+                        .newer_tool(),
+                })
+            }
         }
     }
 

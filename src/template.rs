@@ -40,13 +40,12 @@ pub const KUBE: &str = "5.0.0";
 /// The desired tree: every file of the project except `PROJECT` and the memory.
 ///
 /// # Errors
-/// [`memory::Error::NoDefinition`] if an entry's types are generated from a CRD that the project was not given.
+/// An entry's types are generated from a CRD that the project was not given.
 pub fn tree(project: &Project) -> Result<Tree> {
     for (key, source) in project.sources() {
         if source.definition.is_none() {
             let path = memory::definition_path(&source.name, key.version)?;
-            let key = key.clone();
-            return Err(memory::Error::NoDefinition { path, key }.into());
+            return Err(memory::no_definition(&path, key));
         }
     }
     let mut tree = render::render(&context::context(project))?;

@@ -17,6 +17,8 @@ pub use self::{
     plain::unix_line_ends,
     search::{Unreadable, search},
 };
+use crate::advice::Script;
+use crate::error::Failure;
 use crate::name::rust::is_device;
 
 /// The reason that a path or a file cannot be used.
@@ -50,6 +52,22 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let failure = Self::refused(error.to_string());
+        match error {
+            Error::InvalidPath { why, .. } => failure
+                .note(why)
+                .note("paths are relative to the project, with `/` between their parts")
+                .advise(Script::forge("status --all")),
+            Error::Unreadable { root, .. } => {
+                let root = root.to_string_lossy();
+                failure.advise(Script::anywhere("chmod -R u+rX").arg(root))
+            }
+        }
+    }
+}
 
 /// A path below the project's root: `/`-separated, without `.`, `..`, empty, absolute or device components.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -4,8 +4,8 @@ use crate::{
     advice::{Advice, Flag},
     cli::ExternalFlags,
     error::{Failure, Result},
+    name::parse_flag,
     project::External,
-    refusal,
 };
 
 /// Reads the flags; `None` without any.
@@ -17,7 +17,7 @@ pub fn external(flags: &ExternalFlags) -> Result<Option<External>> {
             let domain = domain.unwrap_or_default();
             Ok(Some(External {
                 path: path.parse()?,
-                domain: refusal::parse_flag("--external-api-domain", domain)?,
+                domain: parse_flag("--external-api-domain", domain)?,
             }))
         }
         (None, None) => Ok(None),

@@ -9,7 +9,6 @@ use crate::{
     name::Invalid,
     project::{Gvk, Key, Project},
     prompt::Prompt,
-    refusal,
 };
 
 /// The type that the flags name. On a terminal, questions ask for the flags that are missing. Without one, the refusal names the
@@ -89,7 +88,7 @@ fn known(project: &Project, flags: &TypeFlags) -> Advice {
     let keys = project.resources().map(|(key, _)| key);
     let fitting: Vec<&Key> = keys.filter(|key| fits(flags, key)).collect();
     match fitting[..] {
-        [one] if flags.kind.is_some() => Advice::Set(refusal::of(one)),
+        [one] if flags.kind.is_some() => Advice::Set(one.flags()),
         _ => Script::forge("status").into(),
     }
 }

@@ -6,7 +6,7 @@ use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter};
 use super::{ExternalFlags, Foreign, Scaffold, complete};
 use crate::{
     error::Result,
-    project::{self, Certificates, DeployImage, Refused},
+    project::{self, Certificates, DeployImage},
 };
 
 /// `--group`, `--version` and `--kind`.
@@ -134,16 +134,10 @@ impl ImageFlags {
             ("runAsUser", &self.run_as_user),
         ];
         let Some(image) = &self.image else {
-            let given = options
-                .into_iter()
-                .find_map(|(field, value)| Some((field, value.clone()?)));
-            return match given {
-                Some((field, value)) => {
-                    let of = "deployImage";
-                    Err(project::Error::from(Refused::NotAsked { field, value, of }).into())
-                }
-                None => Ok(None),
-            };
+            for (field, value) in options {
+                project::check_belongs(field, value.as_ref(), ("deployImage", false))?;
+            }
+            return Ok(None);
         };
         let [(_, command), (_, port), (_, user)] = options;
         Ok(Some(DeployImage {

@@ -6,10 +6,9 @@ use crate::{
     advice::{Advice, NextStep, Script},
     engine::{Request, Workspace, next},
     error::{Failure, Result},
-    name::rust,
+    name::{parse_flag, rust},
     plan::NamedFiles,
     project::{CreateApi, Key, NewVersion},
-    refusal,
     syntax::{self, Conversion},
     template,
     tree::{self, Content, Found, RelPath},
@@ -22,7 +21,7 @@ pub fn run(
     from: &str,
     mut remarks: Vec<String>,
 ) -> Result<Request> {
-    let from = refusal::parse_flag("--from-version", from)?;
+    let from = parse_flag("--from-version", from)?;
     let version = workspace.project.create_version(create, from)?;
     let mut created = copies(&workspace.root, &version, &mut remarks)?;
     let conversion = conversion(&version, &created)?;

@@ -6,10 +6,10 @@ use crate::{
     cli::Webhook,
     engine::{Request, Workspace, next},
     error::Result,
-    name::{Version, WebhookPath},
+    name::{Version, WebhookPath, parse_flag},
     project::{CreateWebhook, Project, WebhookView},
     prompt::Prompt,
-    refusal, template,
+    template,
 };
 
 pub fn run(workspace: &Workspace, webhook: &Webhook, prompt: Prompt<'_>) -> Result<Request> {
@@ -76,13 +76,11 @@ fn create(project: &Project, webhook: &Webhook, prompt: Prompt<'_>) -> Result<Cr
 }
 
 fn path(flag: &'static str, given: Option<&str>) -> Result<Option<WebhookPath>> {
-    given
-        .map(|text| refusal::parse_flag(flag, text))
-        .transpose()
+    given.map(|text| parse_flag(flag, text)).transpose()
 }
 
 /// The versions of `--spoke`.
 pub fn spokes(given: &[String]) -> Result<Vec<Version>> {
-    let parse = |text: &String| refusal::parse_flag("--spoke", text);
+    let parse = |text: &String| parse_flag("--spoke", text);
     given.iter().map(parse).collect()
 }

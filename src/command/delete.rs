@@ -13,7 +13,7 @@ use crate::{
     plan::NamedFiles,
     project::{DeleteApi, DeleteWebhook, Gvk, Key, Project},
     prompt::Prompt,
-    refusal, template,
+    template,
     tree::{self, Found, Owner},
 };
 
@@ -138,7 +138,7 @@ fn uncontrolled(before: &Project, after: &Project) -> Option<NextStep> {
             key.kind, key.version
         ),
         Script::forge("create api")
-            .flags(&refusal::of(key))
+            .flags(&key.flags())
             // The controller's files are there if they were edited or kept.
             .code("--resource=false --on-conflict keep"),
     ))

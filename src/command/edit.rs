@@ -13,10 +13,10 @@ use crate::{
 pub fn run(workspace: &Workspace, flags: &Global, edit: &cli::Edit) -> Result<Request> {
     let before = &workspace.project;
     if let Some(domain) = &edit.domain {
-        return Err(project::fixed(before, "domain", domain).into());
+        return Err(project::fixed(before, "domain", domain));
     }
     if let Some(name) = &edit.project_name {
-        return Err(project::fixed(before, "projectName", name).into());
+        return Err(project::fixed(before, "projectName", name));
     }
     let (owner, license) = (edit.owner.as_deref(), edit.license.as_deref());
     let runtime = edit.runtime.as_deref();

@@ -16,8 +16,8 @@ use crate::{
     error::{Failure, Result},
     name::{self, CrdName, Invalid, ShortName, Version, kubernetes::KubernetesVersion},
     plan::NamedFiles,
-    project::{Definition, Error, Import, Key, Project, Refused},
-    refusal, template,
+    project::{Definition, Import, Key, Project},
+    template,
     tree::{Content, RelPath},
 };
 
@@ -32,20 +32,20 @@ pub fn run(
     let before = &workspace.project;
     let mut project = before.clone();
     let (mut created, mut updated) = (Vec::new(), Vec::new());
-    let mut same = None;
+    let mut newest = None;
     for import in &imports {
-        match project.import(import) {
-            Ok(imported) => {
-                project = imported.project;
-                created.extend(imported.created);
-                updated.extend(imported.updated);
-            }
-            Err(error @ Error::Refused(Refused::SameCrd(_))) => _ = same.get_or_insert(error),
-            Err(error) => return Err(error.into()),
-        }
+        let imported = project.import(import)?;
+        project = imported.project;
+        created.extend(imported.created);
+        updated.extend(imported.updated);
+        newest.get_or_insert(imported.newest);
     }
-    if let (true, true, Some(same)) = (created.is_empty(), updated.is_empty(), same) {
-        return Err(same.into());
+    if let (true, true, Some(key)) = (created.is_empty(), updated.is_empty(), newest) {
+        return Err(Failure::refused(format!(
+            "`{key}` exists already, with the types of this CRD"
+        ))
+        .note("a CRD that has changed since updates the types, and keeps your edits")
+        .advise(Script::forge("status")));
     }
     let (project, conversions) = conversions(project, &created)?;
     let losses = losses(&project, created.iter().chain(&updated));
@@ -142,7 +142,7 @@ fn imports(
     let mut imports = Vec::new();
     let mut others = Vec::new();
     for (name, value) in &values {
-        let crd = crd_types::read(value).map_err(|error| refusal::of_crd(name, &error))?;
+        let crd = crd_types::read(value).map_err(|error| without_types(name, &error))?;
         match is_selected(api, &crd) {
             true => imports.push(import(workspace, api, name, value, &crd, remarks)?),
             false => others.push((name.as_str(), crd.names.kind)),
@@ -239,12 +239,12 @@ pub fn of_crd(
     crd: &Crd,
     is_wanted: impl Fn(&crd_types::Version) -> bool,
 ) -> Result<Import> {
-    let invalid = |invalid: Invalid| refusal::of_crd_name(name, invalid);
+    let invalid = |invalid: Invalid| invalid_name(name, invalid);
     let mut versions = BTreeMap::new();
     for version in crd.versions.iter().filter(|it| is_wanted(it)) {
         let parsed: Version = version.name.parse().map_err(invalid)?;
         let definition = Definition::of(value, &version.name);
-        let definition = definition.map_err(|error| refusal::of_crd(name, &error))?;
+        let definition = definition.map_err(|error| without_types(name, &error))?;
         versions.insert(parsed, Arc::new(definition));
     }
     let short_names = crd.names.short.iter().map(|name| name.parse());
@@ -261,6 +261,26 @@ pub fn of_crd(
         controller: None,
         force: false,
     })
+}
+
+/// The refusal of a CRD that no types can be generated from.
+fn without_types(name: &str, error: &crd_types::Error) -> Failure {
+    Failure::refused(format!("cannot generate types from `{name}`: {error}"))
+        .note("the API server would refuse this CRD, too; `--kind` selects others")
+        .advise(Script::anywhere(
+            "kubectl explain customresourcedefinition.spec.versions",
+        ))
+}
+
+/// The refusal of a CRD with a name that a project cannot have.
+fn invalid_name(crd: &str, invalid: Invalid) -> Failure {
+    let Invalid {
+        what, found, fault, ..
+    } = invalid;
+    Failure::refused(format!("`{crd}` has the {what} `{found}`: {fault}"))
+        .note(invalid.rule)
+        .note("`--kind` and `--version` select others")
+        .advise(Advice::Help)
 }
 
 /// What the CRDs of the types will lack.

@@ -2,6 +2,7 @@
 
 use std::{fs, path::Path};
 
+use anyhow::Context as _;
 use clap::CommandFactory;
 use clap_complete::{Shell, env::Shells};
 use serde_json::json;
@@ -50,7 +51,7 @@ pub fn completion(shell: Shell, report: &Report) -> Result<u8> {
     let program = "operator-forge";
     completer
         .write_registration("COMPLETE", program, program, program, &mut script)
-        .map_err(|error| Failure::refused(format!("cannot write the script: {error}")))?;
+        .context("cannot write the script")?;
     if shell == Shell::Zsh {
         script.extend_from_slice(WHEN_LOADED);
     }

@@ -7,11 +7,10 @@ use crate::{
     cli,
     engine::{Request, Workspace, next},
     error::{Failure, Result},
-    name::{Group, Kind, rust, rust::Module},
+    name::{Group, Kind, parse_flag, rust, rust::Module},
     plan::Rewritten,
     project::{ApiView, Project, Rename},
     prompt::Prompt,
-    refusal,
     syntax::{self, Renamed},
     template::{self, kind_files},
     tree::{self, Digest, Found, RelPath, Tree},
@@ -24,7 +23,7 @@ pub fn run(workspace: &Workspace, flags: &cli::Rename, prompt: Prompt<'_>) -> Re
     let missing = ("it is the new name of the kind", Advice::Help);
     let to = flags.to.as_deref();
     let to = prompt.value("--to", "New kind", to, missing, |text| {
-        let to: Kind = refusal::parse_flag("--to", text)?;
+        let to: Kind = parse_flag("--to", text)?;
         let camel = to.camel_case();
         match camel == to {
             true => Ok(to),

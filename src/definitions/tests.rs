@@ -1,7 +1,6 @@
 //! Texts with definitions, texts that are ignored, and texts that are refused.
 
 use super::*;
-use crate::error::Failure;
 
 #[test]
 fn lists_and_several_documents_are_read() {
@@ -97,7 +96,7 @@ fn a_text_that_does_not_parse_is_ignored_only_if_it_has_no_definition() {
             "`helm template CHART",
         ),
     ] {
-        let refusal = Failure::from(read(source, text).unwrap_err());
+        let refusal = read(source, text).unwrap_err();
         assert!(refusal.what.contains(source), "{refusal:?}");
         assert!(refusal.notes.concat().contains(note), "{refusal:?}");
     }

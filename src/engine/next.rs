@@ -4,7 +4,7 @@ use crate::{
     advice::{NextStep, Script},
     name::Version,
     project::{ApiView, External, Key, Project},
-    refusal, syntax,
+    syntax,
 };
 
 /// Generates the Derived files, and tests.
@@ -32,7 +32,7 @@ pub fn delete_crd(api: &ApiView<'_>) -> NextStep {
 
 /// Adds the conversion of a version to the hub of its kind.
 pub fn convert(what: String, hub: &Key, spoke: Version) -> NextStep {
-    let create = Script::forge("create webhook").flags(&refusal::of(hub));
+    let create = Script::forge("create webhook").flags(&hub.flags());
     let convert = create.code("--conversion --spoke").arg(spoke.to_string());
     NextStep::new(what, convert)
 }

@@ -121,7 +121,7 @@ impl Workspace {
                 return Err(Failure::refused(format!("cannot read `PROJECT`: {what}"))
                     .advise(Script::put_aside(FILE).then(put_back(root))));
             }
-            Found::Absent if has_no_lock(root)? => return Err(project::missing(root).into()),
+            Found::Absent if has_no_lock(root)? => return Err(project::missing(root)),
             Found::Absent => return Err(lost_project(root)),
         };
         // Two branches are rare, so the text is parsed while git looks for them; then a thread is left for the templates.
@@ -288,12 +288,9 @@ fn attach(root: &Path, project: &mut Project, other: Option<&Project>) -> Result
                 Err(why) => why,
             },
             Found::Obstacle(what) => what.to_string(),
-            Found::Absent => {
-                let key = key.clone();
-                return Err(memory::Error::NoDefinition { path, key }.into());
-            }
+            Found::Absent => return Err(memory::no_definition(&path, key)),
         };
-        Err(memory::Error::Definition { path, why }.into())
+        Err(memory::broken_definition(&path, &why))
     })
 }
 

@@ -1,8 +1,9 @@
 //! The fields that may not change once a project was applied.
 
-use super::error::{Refused, Result};
+use super::correction::{self, FILE};
 use super::file::{self, File};
 use super::{Project, Settings};
+use crate::error::{Failure, Result};
 use crate::name::{Domain, ProjectName};
 
 /// Refuses the text of a `PROJECT` whose domain, name or template set is not that of the project that was last applied.
@@ -33,10 +34,43 @@ pub fn check_unchanging(text: &[u8], applied: &Project, merged: bool) -> Result<
     let then = fields(&applied.domain, &applied.name, &applied.settings);
     for ((field, now), (_, then)) in now.zip(then).take(if merged { 2 } else { 3 }) {
         if now != then {
-            return Err(Refused::Changed { field, now, then }.into());
+            return Err(changed(field, &now, &then));
         }
     }
     Ok(())
+}
+
+/// The refusal of another value, `now`, of a field that cannot change.
+pub fn changed(field: &str, now: &str, then: &str) -> Failure {
+    Failure::refused(match (now, then) {
+        ("", _) => format!("`{FILE}` has no `{field}`, which was `{then}`"),
+        (_, "") => format!("`{field}: {now}` was added to `{FILE}`"),
+        _ => format!("`{field}` was changed from `{then}` to `{now}` in `{FILE}`"),
+    })
+    .note(format!(
+        "it cannot change in a project that exists: {}",
+        why_fixed(field)
+    ))
+    .note(match then {
+        "" => format!("take the line out again: `{field}: {now}`"),
+        _ => format!("put the line back: `{field}: {then}`"),
+    })
+    .advise(correction::edit())
+}
+
+/// The reason that a field of a project cannot change.
+pub fn why_fixed(field: &str) -> &'static str {
+    match field {
+        "domain" => "the API group of every stored object ends with it",
+        "projectName" => "every object in a cluster is named by it",
+        "templates" => {
+            "it says which templates made the files, and only `operator-forge update` makes them anew"
+        }
+        "image" | "containerCommand" | "containerPort" | "runAsUser" => {
+            "the file of the controller is yours, and has it"
+        }
+        _ => "your tests name the library by it",
+    }
 }
 
 #[cfg(test)]

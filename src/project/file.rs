@@ -4,6 +4,7 @@
 //! writing sorts keys as kubebuilder does and resources by [`Key`], so that equal projects are equal bytes.
 
 mod shape;
+mod unreadable;
 
 #[cfg(test)]
 mod refusal_tests;
@@ -19,12 +20,12 @@ use serde_yaml::Value;
 pub use self::shape::File;
 use self::shape::{Entry, Plugins, Probe};
 pub use self::shape::{FormatVersion, OptionsEntry, is_default};
-use super::error::{Error, Origin, Result, Unreadable, Violation, violation};
+pub use self::unreadable::missing;
+use super::correction::{FILE, restore};
+use super::violation::{Origin, Violation, violation};
 use super::{Key, LAYOUT, Project, rules};
+use crate::error::{Failure, Result};
 use crate::yaml;
-
-/// The file's name, at the root of every project.
-pub const FILE: &str = "PROJECT";
 
 const HEADER: &str = "\
 # The desired state of this project. Commands of `operator-forge` edit it; after an edit of your own, run `operator-forge sync`.
@@ -35,14 +36,6 @@ const HEADER: &str = "\
 pub fn above(directory: &Path) -> Option<&Path> {
     let mut above = directory.ancestors().skip(1);
     above.find(|it| it.join(FILE).is_file())
-}
-
-/// The refusal of a directory without `PROJECT`.
-pub fn missing(directory: &Path) -> Error {
-    match directory.exists() {
-        true => Unreadable::NoProject(directory.to_owned()).into(),
-        false => Unreadable::NoDirectory(directory.to_owned()).into(),
-    }
 }
 
 impl Project {
@@ -90,78 +83,68 @@ impl Project {
 }
 
 /// The file as text. Refuses other bytes, an empty file and conflict markers.
-pub fn text(bytes: &[u8]) -> Result<&str, Unreadable> {
+pub fn text(bytes: &[u8]) -> Result<&str> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let before = &bytes[..error.valid_up_to()];
         let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
-        Unreadable::NotUtf8 { line }
+        Failure::refused(format!("`{FILE}:{line}`: the file is not UTF-8 text")).advise(restore())
     })?;
     let is_empty = |line: &str| matches!(line.trim(), "" | "---") || line.trim().starts_with('#');
     if text.lines().all(is_empty) {
-        let comments = !text.trim().is_empty();
-        return Err(Unreadable::Empty { comments });
+        return Err(unreadable::empty(!text.trim().is_empty()));
     }
     let is_marker = |line: &str| {
         line.starts_with("<<<<<<< ") || line.starts_with(">>>>>>> ") || line == "======="
     };
     match text.lines().position(is_marker) {
-        Some(before) => Err(Unreadable::Conflict { line: before + 1 }),
+        Some(before) => Err(unreadable::conflict(before + 1)),
         None => Ok(text),
     }
 }
 
 /// The fields of the file. Refuses a file of another tool, and values that are not valid.
-pub fn parse(text: &str) -> Result<File, Unreadable> {
+pub fn parse(text: &str) -> Result<File> {
     // A file of another tool deserves that answer before one about a field.
     if let Ok(probe) = yaml::read(text) {
         check_tool(probe)?;
     }
-    let value = |error: yaml::Error, note| Unreadable::Value {
-        place: error.place(FILE),
-        explanation: error.what,
-        note,
-    };
     let file: File = yaml::read(text).map_err(|error| {
         let end = text.lines().count();
         let is_late = |error: yaml::Error| error.at.is_none_or(|(line, _)| line >= end);
         let is_cut_off = yaml::broken(text).is_some_and(is_late);
         let note = "this is not YAML: the file was perhaps cut off";
-        value(error, is_cut_off.then_some(note))
+        unreadable::value(&error, is_cut_off.then_some(note))
     })?;
     // Only a text with one of these characters can have a key that holds others or merges them, so few are read again.
     if text.contains(['?', '*', '{', '[', '<'])
         && let Some(error) = yaml::odd_key(text, false)
     {
-        return Err(value(error, Some("the file could not be written again")));
+        let note = "the file could not be written again";
+        return Err(unreadable::value(&error, Some(note)));
     }
     match file.plugins.ours {
         Some(_) => Ok(file),
-        None => Err(Unreadable::NoSettings),
+        None => Err(unreadable::no_settings()),
     }
 }
 
 /// Refuses a file of another tool, or in another format.
-fn check_tool(probe: Probe) -> Result<(), Unreadable> {
+fn check_tool(probe: Probe) -> Result<()> {
     let tool = |layout: &str| layout.split('/').next().map(str::to_owned);
     if probe.layout.iter().any(|plugin| plugin == LAYOUT) {
         return match probe.version.as_deref() {
             Some("3") => Ok(()),
-            Some(version) => Err(Unreadable::OtherVersion(version.to_owned())),
-            None => Err(Unreadable::NoVersion),
+            other => Err(unreadable::version(other)),
         };
     }
     let mut layout = probe.layout.iter();
     if let Some(newer) = layout.find(|plugin| tool(plugin) == tool(LAYOUT)) {
-        return Err(Unreadable::NewerLayout(newer.clone()));
+        return Err(unreadable::newer_layout(newer));
     }
     Err(match probe.layout.into_iter().next() {
         // Version 2 of kubebuilder's file had no layout; nor has a file that lost its lines.
-        None => Unreadable::NoLayout,
-        Some(layout) => Unreadable::Foreign {
-            layout,
-            domain: probe.domain,
-            name: probe.project_name,
-        },
+        None => unreadable::no_layout(),
+        Some(layout) => unreadable::foreign(&layout, probe.domain, probe.project_name),
     })
 }
 

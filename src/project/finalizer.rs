@@ -1,10 +1,15 @@
 //! The finalizer and the image of a controller. Both are fixed when the controller is generated, because its file belongs to the
 //! user.
 
-use super::error::{Refused, Result, Violation, violation};
-use super::rules;
+use super::compare::changed;
+use super::correction::{self, FILE};
 use super::view::default_name;
-use super::{ControllerView, DeployImage, Key, Project, Resource};
+use super::violation::{Violation, violation};
+use super::{ControllerView, DeployImage, Key, Project, Resource, rules};
+use crate::advice::Script;
+use crate::error::{Failure, Result};
+
+const YOURS: &str = "the file of the controller is yours, and no command changes it";
 
 impl Resource {
     /// The names of its controllers with a finalizer, as in `PROJECT`.
@@ -52,19 +57,26 @@ impl Project {
                 |then: &&ControllerView<'_>| (then.key, &then.name) == (now.key, &now.name);
             Some((now, before.iter().find(is_same)?))
         });
-        let mut changed = kept.clone();
-        if let Some((now, _)) = changed.find(|(now, then)| now.finalizer != then.finalizer) {
-            return Err(Refused::FinalizerChanged {
-                controller: now.name.clone(),
-                added: now.finalizer,
-            }
-            .into());
+        let mut others = kept.clone();
+        if let Some((now, _)) = others.find(|(now, then)| now.finalizer != then.finalizer) {
+            let (controller, added) = (&now.name, now.finalizer);
+            let (done, back) = match added {
+                true => ("added to", "take it out again"),
+                false => ("removed from", "put it back"),
+            };
+            return Err(Failure::refused(format!(
+                "`{controller}` was {done} `finalizers` in `{FILE}`"
+            ))
+            .note(YOURS)
+            .note(by_hand(added))
+            .note(back)
+            .advise(correction::edit()));
         }
         for (now, then) in kept {
             let fields = DeployImage::fields(now.image).into_iter();
             for ((field, now), (_, then)) in fields.zip(DeployImage::fields(then.image)) {
                 if now != then {
-                    return Err(Refused::Changed { field, now, then }.into());
+                    return Err(changed(field, &now, &then));
                 }
             }
         }
@@ -72,18 +84,36 @@ impl Project {
     }
 
     /// The refusal of `edit api --finalizer`.
-    pub(super) fn finalizer_stays(&self, key: &Key, wanted: bool) -> Refused {
+    pub(super) fn finalizer_stays(&self, key: &Key, wanted: bool) -> Failure {
         let mut controllers = self.controllers().into_iter();
         let of_kind = |it: &ControllerView<'_>| {
             it.default && (&it.key.group, &it.key.kind) == (&key.group, &key.kind)
         };
-        match controllers.find(of_kind) {
-            None => Refused::NoDefaultController(key.clone()),
-            Some(controller) => Refused::FinalizerStays {
-                path: controller.path(),
-                controller: controller.name,
-                wanted,
-            },
+        let Some(controller) = controllers.find(of_kind) else {
+            let create = Script::forge("create api").flags(&key.flags());
+            return Failure::refused(format!("`{}` has no default controller", key.kind))
+                .note("a finalizer is part of the code of a controller")
+                .advise(create.code("--resource=false --finalizer"));
+        };
+        let name = &controller.name;
+        Failure::refused(match wanted {
+            true => format!("no command gives a finalizer to the controller `{name}`"),
+            false => format!("no command takes the finalizer from the controller `{name}`"),
+        })
+        .note(YOURS)
+        .note(by_hand(wanted))
+        .advise(Script::edit([controller.path()]))
+    }
+}
+
+/// How a person adds or removes a finalizer.
+fn by_hand(wanted: bool) -> &'static str {
+    match wanted {
+        true => {
+            "write it by hand: `.finalizer()` in `controller()`, then `finalizer::ensure` and `finalizer::remove` in `reconcile`"
+        }
+        false => {
+            "remove it from the code by hand, and before that from all objects: one that has it could not be deleted"
         }
     }
 }

@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::Project;
-use super::error::{Refused, Result};
+use super::edit::list;
+use crate::advice::Script;
+use crate::error::{Failure, Result};
 use crate::tree::{self, RelPath};
 
 impl Serialize for RelPath {
@@ -35,7 +37,10 @@ impl Project {
         let mut project = self.clone();
         match project.settings.owned.insert(path.clone()) {
             true => Ok(project),
-            false => Err(Refused::Owned(path.clone()).into()),
+            false => Err(Failure::refused(format!("`{path}` is yours already"))
+                .note("`PROJECT` lists it under `owned`, and no command rewrites it")
+                .note("`disown` gives it back")
+                .advise(Script::forge("status --all"))),
         }
     }
 
@@ -43,7 +48,14 @@ impl Project {
     pub fn disown(&self, paths: &BTreeSet<RelPath>) -> Result<Self> {
         let owned = &self.settings.owned;
         if let Some(path) = paths.difference(owned).next() {
-            return Err(Refused::NotOwned(path.clone(), owned.clone()).into());
+            let owned = list(owned.iter().map(|path| format!("`{path}`")));
+            return Err(Failure::refused(format!("`{path}` was not taken over"))
+                .note(match owned.is_empty() {
+                    true => "`PROJECT` lists no file under `owned`".to_owned(),
+                    false => format!("`PROJECT` lists under `owned`: {owned}"),
+                })
+                .note("`own` takes it over")
+                .advise(Script::forge("status --all")));
         }
         let mut project = self.clone();
         project.settings.owned = owned - paths;
@@ -54,7 +66,6 @@ impl Project {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Failure;
     use crate::project::testing::empty;
 
     #[test]
@@ -81,7 +92,7 @@ mod tests {
         let path = |text: &str| text.parse::<RelPath>().unwrap();
         let project = empty("example.com", false).own(&path("Makefile")).unwrap();
         let failure = project.disown(&[path("Makefile"), path("deny.toml")].into());
-        let failure = Failure::from(failure.unwrap_err());
+        let failure = failure.unwrap_err();
         assert_eq!(failure.what, "`deny.toml` was not taken over");
         assert_eq!(
             failure.notes[0],
@@ -96,7 +107,7 @@ mod tests {
             .unwrap()
             .write();
         let failure = Project::read(text.replace("src/api.rs", "../api.rs").as_bytes());
-        let failure = Failure::from(failure.unwrap_err());
+        let failure = failure.unwrap_err();
         assert!(failure.what.contains("`../api.rs`"), "{failure}");
         assert!(failure.what.starts_with("`PROJECT:"), "{failure}");
     }

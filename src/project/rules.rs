@@ -19,7 +19,7 @@ pub use self::entries::{
     foreign_finalizer, is_namespaced, may_be_meant, not_external, unknown_kind,
 };
 pub use self::webhooks::{already_a_spoke, not_converted, one_version, two_hubs};
-use super::error::Violation;
+use super::violation::Violation;
 use super::{Api, Key, Project, Resource};
 use crate::name::rust::Module;
 

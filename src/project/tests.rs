@@ -2,7 +2,6 @@
 
 use super::testing::{create, empty};
 use super::*;
-use crate::error::Failure;
 
 pub fn project(creates: &[&str]) -> Project {
     creates
@@ -14,7 +13,7 @@ pub fn project(creates: &[&str]) -> Project {
 
 #[track_caller]
 pub fn refused_in(project: &Project, flags: &str, error: &str, help: &str) {
-    let failure = Failure::from(project.create_api(&create(flags)).unwrap_err());
+    let failure = project.create_api(&create(flags)).unwrap_err();
     assert_eq!(failure.what, error);
     assert_eq!(failure.lines(), [help]);
 }
@@ -101,7 +100,7 @@ fn a_controller_for_a_kind_that_nobody_defines() {
         "--version v1alpha1",
     );
     let refused = project(&[]).create_api(&create("batch v1 Jobb resource=false"));
-    let failure = Failure::from(refused.unwrap_err());
+    let failure = refused.unwrap_err();
     assert_eq!(
         failure.notes[1],
         "Kubernetes has in `batch`: v1/CronJob, v1/Job"

@@ -2,7 +2,6 @@
 
 use super::testing::{create, empty, webhook};
 use super::*;
-use crate::error::Failure;
 
 /// A project after a number of commands: those with a kind of webhook in them are `create webhook`.
 pub(super) fn project(commands: &[&str]) -> Project {
@@ -22,7 +21,7 @@ pub(super) fn project(commands: &[&str]) -> Project {
 #[track_caller]
 pub(super) fn refused(commands: &[&str], flags: &str, error: &str, help: &str) {
     let failure = project(commands).create_webhook(&webhook(flags));
-    let failure = Failure::from(failure.unwrap_err());
+    let failure = failure.unwrap_err();
     assert_eq!(failure.what, error);
     assert_eq!(failure.lines(), [help]);
     assert!(!failure.notes.is_empty(), "{failure:?}");
@@ -160,7 +159,7 @@ fn names_have_an_end() {
     assert!(failure.is_ok());
     let flags = format!("{}.{group} v1 {kind} path=a::B validation", "h".repeat(20));
     let failure = empty("", false).create_webhook(&webhook(&flags));
-    let error = Failure::from(failure.unwrap_err()).what;
+    let error = failure.unwrap_err().what;
     assert!(error.ends_with("has 265 characters"), "{error}");
 }
 
@@ -172,7 +171,7 @@ fn the_service_is_named_by_the_project() {
         project.create_webhook(&webhook("core v1 Pod defaulting"))
     };
     assert!(with_name(47).is_ok());
-    let error = Failure::from(with_name(48).unwrap_err()).what;
+    let error = with_name(48).unwrap_err().what;
     assert!(error.ends_with("would have 64 characters"), "{error}");
 }
 

@@ -3,7 +3,6 @@
 use super::testing::{create, webhook};
 use super::webhook_tests::{TWO, project, refused};
 use super::*;
-use crate::error::Failure;
 
 #[test]
 fn kinds_that_nobody_defines() {
@@ -110,7 +109,7 @@ fn controllers_of_types_of_other_projects() {
         (entry.controller, entry.webhooks) = (false, None);
         entry.controllers.clear();
     }
-    let failure = Failure::from(Project::read(with_all.write().as_bytes()).unwrap_err());
+    let failure = Project::read(with_all.write().as_bytes()).unwrap_err();
     assert_eq!(
         failure.what,
         "`PROJECT:13`: `cert-manager.io/v1, Kind Certificate` has neither an API, a controller nor webhooks"
@@ -131,7 +130,7 @@ fn two_kinds_in_one_directory() {
 fn two_types_of_one_name() {
     let error = "`apps/v1, Kind Deployment` would mean two types";
     let core = project(&["apps v1 Deployment defaulting"]);
-    let failure = Failure::from(core.create_api(&create("apps v1 Deployment")).unwrap_err());
+    let failure = core.create_api(&create("apps v1 Deployment")).unwrap_err();
     assert_eq!(failure.what, error);
     // Once the project has the kind, its own is meant.
     let own = project(&["apps v1 Deployment", "apps v1 Deployment defaulting"]);

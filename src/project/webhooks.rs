@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::Extra;
+use crate::advice::Flag;
 use crate::name::{Version, WebhookPath};
 
 /// The webhooks of one group, version and kind.
@@ -50,6 +51,14 @@ impl Certificates {
     }
 }
 
+/// A flag for each version that is converted.
+pub fn spoke_flags<'a>(versions: impl IntoIterator<Item = &'a Version>) -> Vec<Flag> {
+    let versions = versions.into_iter();
+    versions
+        .map(|version| Flag::with("--spoke", version))
+        .collect()
+}
+
 impl Webhooks {
     /// Whether there is an admission webhook.
     pub fn is_asked(&self) -> bool {
@@ -59,6 +68,18 @@ impl Webhooks {
     /// Whether other versions are converted to this one.
     pub fn is_hub(&self) -> bool {
         !self.spokes.is_empty()
+    }
+
+    /// The flags that create the webhooks, and delete them.
+    pub fn flags(&self) -> Vec<Flag> {
+        let kinds = [
+            (self.defaulting.is_some(), "--defaulting"),
+            (self.validation.is_some(), "--validation"),
+            (self.is_hub(), "--conversion"),
+        ];
+        let kinds = kinds.into_iter().filter(|(is_there, _)| *is_there);
+        let kinds = kinds.map(|(_, flag)| Flag::new(flag, None));
+        kinds.chain(spoke_flags(&self.spokes)).collect()
     }
 
     /// Whether there is no webhook, and no unknown field.

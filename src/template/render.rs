@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use anyhow::anyhow;
 use rayon::prelude::*;
 use tera::{Context as Variables, Delimiters, Tera};
 
@@ -11,8 +12,7 @@ use super::{
     filter, lockfile,
 };
 use crate::{
-    advice::Script,
-    error::{Failure, Result},
+    error::Result,
     tree::{Content, Digest, File, RelPath, Tree},
 };
 
@@ -35,7 +35,8 @@ pub fn render(context: &Context) -> Result<Tree> {
     for of_subject in made {
         for (template, path, file) in of_subject? {
             if tree.contains_key(&path) {
-                return Err(defect(template, &format!("`{path}` is made twice")));
+                let twice = anyhow!("`{path}` is made twice");
+                return Err(broken(template, twice).into());
             }
             tree.insert(path, file);
         }
@@ -111,9 +112,9 @@ pub fn one(context: &Context, template: &Template, subject: &Subject) -> Result<
 }
 
 /// The templates, parsed once: parsing takes as long as rendering a small project, and some commands render several.
-fn parsed() -> Result<&'static Tera> {
-    static ENGINE: LazyLock<Result<Tera>> = LazyLock::new(engine);
-    ENGINE.as_ref().map_err(Clone::clone)
+fn parsed() -> anyhow::Result<&'static Tera> {
+    static ENGINE: LazyLock<anyhow::Result<Tera>> = LazyLock::new(engine);
+    ENGINE.as_ref().map_err(|error| anyhow!("{error:#}"))
 }
 
 fn file(
@@ -123,7 +124,8 @@ fn file(
     variables: &Variables,
 ) -> Result<(RelPath, File)> {
     let target = path(template.target, subject)?;
-    let content = content(context, template, variables)?;
+    let content = content(context, template, variables);
+    let content = content.map_err(|error| broken(template, error))?;
     let is_copied = matches!(content, Content::Borrowed(_));
     let digest = template.digest.filter(|_| is_copied);
     let former = template.former.iter().map(|former| path(former, subject));
@@ -137,14 +139,13 @@ fn file(
     Ok((target, file))
 }
 
-fn engine() -> Result<Tera> {
+fn engine() -> anyhow::Result<Tera> {
     let mut tera = Tera::new();
     tera.set_delimiters(Delimiters {
         variable_start: "{=".into(),
         variable_end: "=}".into(),
         ..Delimiters::default()
-    })
-    .map_err(|error| Failure::refused(error.to_string()))?;
+    })?;
     tera.autoescape_on(Vec::<&'static str>::new());
     tera.register_filter("braces", filter::braces);
     tera.register_filter("of_variant", filter::of_variant);
@@ -152,15 +153,17 @@ fn engine() -> Result<Tera> {
     tera.register_filter("yaml", filter::yaml);
     let rendered = catalogue::all().iter().filter(|it| it.rendered);
     let texts = rendered.map(|template| Ok((template.name, text(template)?)));
-    tera.add_raw_templates(texts.collect::<Result<Vec<_>>>()?)
-        .map_err(|error| Failure::refused(format!("a template is broken: {error}")))?;
+    tera.add_raw_templates(texts.collect::<anyhow::Result<Vec<_>>>()?)?;
     Ok(tera)
 }
 
-fn content(context: &Context, template: &Template, variables: &Variables) -> Result<Content> {
+fn content(
+    context: &Context,
+    template: &Template,
+    variables: &Variables,
+) -> anyhow::Result<Content> {
     if template.rendered {
-        let text = parsed()?.render(template.name, variables);
-        let text = text.map_err(|error| defect(template, &error.to_string()))?;
+        let text = parsed()?.render(template.name, variables)?;
         return Ok(text.into_bytes().into());
     }
     if template.target == "Cargo.lock" {
@@ -170,16 +173,11 @@ fn content(context: &Context, template: &Template, variables: &Variables) -> Res
     Ok(template.content.into())
 }
 
-fn text(template: &Template) -> Result<&'static str> {
-    std::str::from_utf8(template.content).map_err(|error| defect(template, &error.to_string()))
+/// The context of a defect of a template.
+fn broken(template: &Template, error: anyhow::Error) -> anyhow::Error {
+    error.context(format!("the template `{}` is broken", template.name))
 }
 
-fn defect(template: &Template, what: &str) -> Failure {
-    Failure::refused(format!(
-        "the template `{}` is broken: {what}",
-        template.name
-    ))
-    .note("this is a bug in operator-forge, not in your project")
-    .note("report it with the command you ran, your PROJECT file and the version")
-    .advise(Script::forge("version"))
+fn text(template: &Template) -> anyhow::Result<&'static str> {
+    Ok(std::str::from_utf8(template.content)?)
 }

@@ -11,6 +11,7 @@ use std::{
 use rayon::prelude::*;
 
 use super::{Error, RelPath};
+use crate::advice::Script;
 
 /// The observed state of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,6 +56,19 @@ impl Obstacle {
         };
         let path = path.to_owned();
         Self { path, kind }
+    }
+
+    /// The commands that make room for a file: a link becomes a copy of its target, anything else is put aside.
+    pub fn makes_room(&self) -> Script {
+        if self.kind != ObstacleKind::Link {
+            return Script::put_aside(&self.path);
+        }
+        let (link, copy) = (&self.path, format!("{}.former", self.path));
+        Script::of("cp -RLi")
+            .arg(link)
+            .arg(&copy)
+            .then(Script::of("rm").arg(link))
+            .then(Script::of("mv -i").arg(copy).arg(link))
     }
 }
 

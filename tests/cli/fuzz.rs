@@ -27,7 +27,6 @@ use operator_forge::{
         ShortName, Version, WebhookPath, rust,
     },
     project::{Key, Project},
-    refusal,
     syntax::{self, Names, Renamed},
     template,
     tree::{self, Digest, RelPath},
@@ -76,7 +75,7 @@ fn project() {
                 prop_assert_eq!(again.as_ref().ok(), Some(&project), "{}\n{:?}", text, again);
                 Ok(())
             }
-            Err(error) => is_helpful(&error.into()),
+            Err(error) => is_helpful(&error),
         },
     );
 }
@@ -107,7 +106,7 @@ fn tree_of_project() {
                 (Err(failure), Some((key, name))) => {
                     let path = memory::definition_path(&name, key.version)
                         .map_err(|error| TestCaseError::fail(format!("{error:?}")))?;
-                    let expected = Failure::from(memory::Error::NoDefinition { path, key });
+                    let expected = memory::no_definition(&path, &key);
                     prop_assert_eq!(&failure, &expected);
                     is_helpful(&failure)
                 }
@@ -145,7 +144,7 @@ fn go_projects() {
             let _ = kubebuilder::Code::read(&text);
             match GoProject::read(&text, true) {
                 Ok(_) => Ok(()),
-                Err(error) => is_helpful(&refusal::of_go("go", &error)),
+                Err(error) => is_helpful(&error.in_directory("go")),
             }
         },
     );
@@ -168,7 +167,7 @@ fn lock() {
                 prop_assert_eq!(again.ok(), Some(memory));
                 Ok(())
             }
-            Err(error) => is_helpful(&error.into()),
+            Err(error) => is_helpful(&error),
         },
     );
 }
@@ -222,7 +221,7 @@ fn project_of_two_branches() {
                 match branches::merge(Some(&base), &sides, policy) {
                     Ok(merged) => drop(
                         Project::read(merged.as_bytes())
-                            .map_err(|error| is_helpful(&error.into()))
+                            .map_err(|error| is_helpful(&error))
                             .err()
                             .transpose()?,
                     ),
@@ -324,7 +323,7 @@ fn definitions() {
             let read = |text: &Bytes| definitions::read("crds.yaml", &text.text());
             let (before, after) = match (read(&texts.0), read(&texts.1)) {
                 (Ok(before), Ok(after)) => (before, after),
-                (Err(error), _) | (_, Err(error)) => return is_helpful(&error.into()),
+                (Err(error), _) | (_, Err(error)) => return is_helpful(&error),
             };
             prop_assert_eq!(crd_compat::compare(&before, &before), []);
             crd_compat::compare(&before, &after);

@@ -16,7 +16,6 @@ use crate::{
     error::{Failure, Result},
     name::Version,
     project::Key,
-    refusal,
     report::{Comparison, Report},
 };
 
@@ -142,7 +141,7 @@ fn new_versions(root: &Path, breaking: &[&Finding]) -> Vec<Script> {
             version: next(&version, |new| keys.iter().any(|key| key.version == *new))?,
             ..(*key).clone()
         };
-        let create = Script::forge("create api").flags(&refusal::of(&new));
+        let create = Script::forge("create api").flags(&new.flags());
         Some(create.code("--from-version").arg(version))
     };
     last.into_iter().filter_map(command).collect()

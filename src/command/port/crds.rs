@@ -11,7 +11,6 @@ use crate::{
     advice::{Flag, NextStep, Script},
     command::import_api,
     engine::derived::CRDS,
-    error::Failure,
     kubebuilder::Entry,
     project::Import,
     tree,
@@ -72,7 +71,7 @@ impl Port<'_> {
             ..import.map_err(|failure| failure.what)?
         };
         let imported = self.project.import(&import);
-        let imported = imported.map_err(|error| Failure::from(error).what)?;
+        let imported = imported.map_err(|failure| failure.what)?;
         self.project = imported.project;
         let losses = import_api::losses(&self.project, imported.created.iter());
         for loss in &losses {

@@ -12,7 +12,6 @@ use crate::{
     advice::{Advice, Script},
     error::{Failure, Result},
     kubebuilder::{Files, GoProject},
-    refusal,
     tree::{self, Tree},
 };
 
@@ -56,7 +55,7 @@ impl Go {
             .iter()
             .any(|file| directory.join(file).is_file());
         let project = GoProject::read(&text, is_go);
-        let project = project.map_err(|error| refusal::of_go(&shown, &error))?;
+        let project = project.map_err(|error| error.in_directory(&shown))?;
         Ok(Self { directory, project })
     }
 

@@ -2,10 +2,14 @@
 
 use std::sync::Arc;
 
-use super::{CreateWebhook, External, Gvk, Target};
-use crate::name::{ControllerName, Plural, ShortName, Version, kubernetes, rust::Module};
-use crate::project::error::{Refused, Result, Use};
+use super::{
+    AGAIN, CreateWebhook, External, Gvk, Target, controller_exists, listed, no_effect, not_defined,
+};
+use crate::advice::Advice;
+use crate::error::{Failure, Result};
+use crate::name::{ControllerName, Plural, ShortName, Version, flag_of, kubernetes, rust::Module};
 use crate::project::rules;
+use crate::project::violation::Use;
 use crate::project::{Api, DeployImage, Fields, Key, Project, Resource, Source};
 
 /// The flags of `create api`.
@@ -77,7 +81,7 @@ impl Project {
     /// kind is converted to the version that becomes the stored one.
     pub fn create_version(&self, create: &CreateApi, from: Version) -> Result<NewVersion> {
         if !create.resource {
-            return Err(Refused::no_effect("fromVersion", "api").into());
+            return Err(no_effect("fromVersion", "api"));
         }
         let Gvk {
             group,
@@ -88,17 +92,20 @@ impl Project {
             version: from,
             ..create.gvk.clone()
         };
-        let named = self.named(&source).map_err(|refused| {
-            let Refused::NotThere { key, known, .. } = refused else {
-                return refused;
-            };
+        let found = self.find(&source).map_err(|absent| {
             let mut others = self.apis_of(group, kind).map(|(key, _)| key.version);
             let other = others.find(|other| other != version);
-            Refused::NoSource { key, known, other }
+            Failure::refused(format!("`{}` is not in this project", absent.key))
+                .note(listed(&absent.known))
+                .advise(other.map_or(Advice::drop("--from-version"), |other| {
+                    Advice::set("--from-version", other.to_string())
+                }))
         });
-        let (from, entry) = named?;
+        let (from, entry) = found?;
         if entry.api.is_none() {
-            return Err(Refused::NotCopied(from).into());
+            return Err(not_defined(&from)
+                .note("only the types of this project can be copied")
+                .advise(Advice::drop("--from-version")));
         }
         let given = [
             ("deployImage", create.image.is_some()),
@@ -106,7 +113,10 @@ impl Project {
             ("statusFields", !create.fields.status.is_empty()),
         ];
         if let Some(field) = first_given(&given) {
-            return Err(Refused::FieldsOfCopy(field).into());
+            let name = flag_of(field);
+            return Err(Failure::usage(format!("`{name}` beside `--from-version`"))
+                .note("the new version has the fields of the one that it copies; `edit api --add-field` adds others")
+                .advise(Advice::drop(name)));
         }
         let mut project = self.create_api(&CreateApi {
             fields: entry.api.map_or_else(Fields::default, |api| api.fields),
@@ -148,14 +158,23 @@ impl Project {
     fn define(&mut self, key: &Key, create: &CreateApi) -> Result<()> {
         let existing = self.resources.get(key).filter(|it| it.api.is_some());
         if existing.is_some() && !create.force {
-            return Err(Refused::ApiExists(key.clone()).into());
+            return Err(Failure::refused(format!("`{key}` exists already"))
+                .note(AGAIN)
+                .advise(Advice::set(
+                    "--version",
+                    key.version.following().to_string(),
+                )));
         }
         let group = key.api_group(false);
         let is_external = |(other, it): &(&Key, &Resource)| {
             it.external.is_some() && other.kind == key.kind && other.api_group(false) == group
         };
         if let Some((external, _)) = self.resources.iter().find(is_external) {
-            return Err(Refused::ExternalKind(external.clone()).into());
+            return Err(Failure::refused(format!(
+                "the project has `{external}` as a type of another project"
+            ))
+            .note("delete it from the project first")
+            .advise(external.deleted()));
         }
         let mut versions = self.apis_of(&key.group, &key.kind).map(|(_, entry)| entry);
         let like = existing.or_else(|| versions.next());
@@ -166,7 +185,7 @@ impl Project {
         let namespaced = api.is_none_or(|api| api.namespaced);
         let namespaced = create.namespaced.unwrap_or(namespaced);
         if create.image.is_some() && !namespaced {
-            return Err(Refused::BesideImage("namespaced").into());
+            return Err(beside_image("namespaced"));
         }
         let short_names = match api {
             Some(api) if create.short_names.is_empty() => api.short_names.clone(),
@@ -206,7 +225,7 @@ impl Project {
             // The rules refuse a second default controller, too. Their advice is no controller, but a finalizer needs one.
             let is_second = is_elsewhere && create.finalizer == Some(true);
             if is_second || resource.controller && !create.force {
-                return Err(Refused::ControllerExists(key.clone()).into());
+                return Err(controller_exists(key));
             }
             resource.controller = true;
             if create.image.is_some() {
@@ -215,12 +234,16 @@ impl Project {
             }
             resource.finalizer = create.finalizer.unwrap_or(resource.finalizer);
             if resource.finalizer && resource.image.is_some() {
-                return Err(Refused::BesideImage("finalizers").into());
+                return Err(beside_image("finalizers"));
             }
             return Ok(());
         };
         if resource.controllers.contains_key(name) && !create.force {
-            return Err(Refused::NameExists(key.clone(), name.clone()).into());
+            return Err(Failure::refused(format!(
+                "`{}` has a controller `{name}` already",
+                key.kind
+            ))
+            .advise(Advice::set("--controller-name", format!("{name}-2"))));
         }
         resource.controllers.entry(name.clone()).or_default();
         match create.finalizer {
@@ -238,9 +261,24 @@ fn first_given(fields: &[(&'static str, bool)]) -> Option<&'static str> {
     given.map(|(field, _)| *field)
 }
 
+/// The refusal of a field that a controller with an image cannot have.
+fn beside_image(field: &str) -> Failure {
+    let name = flag_of(field);
+    let why = match field {
+        "controllers" => "the Deployment belongs to the kind's default controller",
+        "finalizers" => {
+            "its objects are in the cluster, where garbage collection deletes them: it needs no cleanup"
+        }
+        _ => "an object without a namespace cannot own a Deployment",
+    };
+    Failure::usage(format!("`{name}` beside `--image`"))
+        .note(why)
+        .advise(Advice::drop(name))
+}
+
 impl CreateApi {
     /// Refuses flags that contradict each other.
-    fn check(&self) -> Result<(), Refused> {
+    fn check(&self) -> Result<()> {
         let of_controller = [
             ("controllers", self.controller_name.is_some()),
             ("finalizers", self.finalizer == Some(true)),
@@ -251,18 +289,29 @@ impl CreateApi {
                 let gvk = &self.gvk;
                 let core = kubernetes::find(gvk.group.as_str(), gvk.version, &gvk.kind);
                 let elsewhere = core.is_some() || self.external.is_some();
-                return Err(Refused::NothingToCreate { elsewhere });
+                let mut flags = vec!["--controller=false".to_owned()];
+                if !elsewhere {
+                    flags.insert(0, "--resource=false".to_owned());
+                }
+                return Err(Failure::usage(
+                    "there is nothing to create with `--resource=false` and `--controller=false`",
+                )
+                .advise(Advice::Drop(flags)));
             }
             if let Some(field) = first_given(&of_controller) {
-                return Err(Refused::no_effect(field, "controller"));
+                return Err(no_effect(field, "controller"));
             }
         }
         if let (true, Some(External { path, .. })) = (self.resource, &self.external) {
-            return Err(Refused::PathWithResource(path.clone()));
+            return Err(Failure::usage(format!(
+                "`--external-api-path {path}` is given with `--resource`"
+            ))
+            .note("only the project that defines a type makes its CRD; this project can have a controller for it")
+            .advise(Advice::switch("--resource=false")));
         }
         // Neither a second controller nor one with a finalizer has an image.
         if let (true, Some(field)) = (self.image.is_some(), first_given(&of_controller[..2])) {
-            return Err(Refused::BesideImage(field));
+            return Err(beside_image(field));
         }
         let own_plural = self.external.is_none() && self.plural.is_some();
         let of_api = [
@@ -274,7 +323,7 @@ impl CreateApi {
             ("deployImage", self.image.is_some()),
         ];
         match first_given(&of_api) {
-            Some(field) if !self.resource => Err(Refused::no_effect(field, "api")),
+            Some(field) if !self.resource => Err(no_effect(field, "api")),
             _ => Ok(()),
         }
     }

@@ -1,11 +1,15 @@
 //! `create webhook`: adds defaulting, validation or conversion to an entry, which may have the others.
 
 use std::collections::BTreeSet;
+use std::fmt::Display;
 
-use super::{External, Gvk};
-use crate::name::{Plural, Version, WebhookPath};
-use crate::project::error::{Refused, Remedy, Result, Use};
+use super::{AGAIN, External, Gvk, forced, list};
+use crate::advice::{Advice, Flag, Script};
+use crate::error::{Failure, Result};
+use crate::name::{Plural, Version, WebhookPath, flag_of};
 use crate::project::rules;
+use crate::project::violation::{Remedy, Use};
+use crate::project::webhooks::spoke_flags;
 use crate::project::{Admission, Certificates, Key, Project};
 
 /// The flags of `create webhook`.
@@ -59,7 +63,12 @@ impl Project {
         // The setting holds for the whole project, so only `edit` changes it after the first webhook.
         match (self.settings.certificates, create.certificates) {
             (Some(now), Some(wanted)) if now != wanted => {
-                return Err(Refused::OtherCertificates { now, wanted }.into());
+                let (now, wanted) = (now.word(), wanted.word());
+                return Err(Failure::refused(format!(
+                    "the certificates of this project are `{now}`, not `{wanted}`"
+                ))
+                .note("all webhooks of a project share one server and its certificate")
+                .advise(Script::forge("edit --certificates").arg(wanted)));
             }
             (now, wanted) => project.settings.certificates = wanted.or(now),
         }
@@ -67,7 +76,11 @@ impl Project {
         let webhooks = entry.webhooks.get_or_insert_default();
         let add = |asked, admission: &mut Option<Admission>, path: &Option<WebhookPath>, what| {
             if asked && admission.is_some() && !create.force {
-                return Err(Refused::WebhookExists(key.clone(), what));
+                return Err(
+                    Failure::refused(format!("`{key}` has a {what} webhook already"))
+                        .note(AGAIN)
+                        .advise(forced()),
+                );
             }
             if asked {
                 let known = admission.take().and_then(|it| it.path);
@@ -88,14 +101,41 @@ impl Project {
 
 /// Refuses a field with a value where the field that it belongs to is absent.
 pub fn check_belongs(
-    field: &'static str,
-    value: Option<impl ToString>,
-    (of, is_given): (&'static str, bool),
-) -> Result<(), Refused> {
-    match value.map(|value| value.to_string()) {
-        Some(value) if !is_given => Err(Refused::NotAsked { field, value, of }),
-        _ => Ok(()),
-    }
+    field: &str,
+    value: Option<impl Display>,
+    (of, is_given): (&str, bool),
+) -> Result<()> {
+    let Some(value) = value.filter(|_| !is_given) else {
+        return Ok(());
+    };
+    let example = (of == "deployImage").then(|| "memcached:1.6.39".to_owned());
+    let (name, of) = (flag_of(field), flag_of(of));
+    Err(
+        Failure::usage(format!("`{name} {value}` is given without `{of}`"))
+            .note(format!("`{name}` belongs to `{of}`"))
+            .advise(Advice::Set(vec![
+                Flag::new(of, example),
+                Flag::with(name, value.to_string()),
+            ])),
+    )
+}
+
+/// The refusal of a conversion that is there already.
+fn converted(key: &Key, again: &str) -> Failure {
+    Failure::refused(format!("`{}` converts {again} already", key.kind))
+        .note("`--force` writes the files of its conversion again, without your changes")
+        .note("`--spoke` takes another version")
+        .advise(forced())
+}
+
+/// The refusal of a command that has to name one of these versions.
+pub fn spoke_missing<'a>(there: impl IntoIterator<Item = &'a Version> + Clone) -> Failure {
+    Failure::usage("`--spoke` is missing")
+        .note(format!(
+            "there are several versions: {}",
+            list(there.clone())
+        ))
+        .advise(Advice::Set(spoke_flags(there)))
 }
 
 impl CreateWebhook {
@@ -128,11 +168,19 @@ impl CreateWebhook {
         check_belongs("validationPath", validation.as_ref(), of_validation)?;
         check_belongs("spoke", self.spokes.first(), of_conversion)?;
         if !self.defaulting && !self.validation && !self.conversion {
-            return Err(Refused::NoWebhookAsked.into());
+            return Err(Failure::usage("no webhook is selected")
+                .note("defaulting sets fields, validation refuses objects, conversion serves several versions of a kind")
+                .note("the flags are `--defaulting`, `--validation` and `--conversion`")
+                .advise(Advice::Set(vec![
+                    Flag::new("--defaulting", None),
+                    Flag::new("--validation", None),
+                ])));
         }
         let mut seen = BTreeSet::new();
         if let Some(twice) = self.spokes.iter().find(|spoke| !seen.insert(**spoke)) {
-            return Err(Refused::SpokeGivenTwice(*twice).into());
+            return Err(Failure::usage(format!("`--spoke {twice}` is given twice"))
+                .note("each version is converted in one way")
+                .advise(Advice::Set(spoke_flags([twice]))));
         }
         let own = project.own_key(&self.gvk);
         let known = project.known_key(&own, self.external.as_ref(), Use::Webhook);
@@ -176,7 +224,7 @@ impl CreateWebhook {
         let done = project.spokes_of(key);
         let again = self.spokes.iter().find(|spoke| done.contains(spoke));
         if let Some(again) = again.filter(|_| !self.force) {
-            return Err(Refused::Converted(key.clone(), Some(*again)).into());
+            return Err(converted(key, &again.to_string()));
         }
         if !self.spokes.is_empty() {
             return Ok(self.spokes.iter().copied().collect());
@@ -186,8 +234,8 @@ impl CreateWebhook {
             [only] => Ok([only].into()),
             [] if done.is_empty() => Err(rules::one_version(key).into()),
             [] if self.force => Ok(done),
-            [] => Err(Refused::Converted(key.clone(), None).into()),
-            [..] => Err(Refused::SpokeMissing(open).into()),
+            [] => Err(converted(key, "every other version")),
+            [..] => Err(spoke_missing(&open)),
         }
     }
 }

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::{Gvk, create_webhook::check_belongs};
+use super::create_webhook::{check_belongs, spoke_missing};
+use super::{Gvk, list, no_effect, not_defined, status};
+use crate::advice::{Advice, Flag, Script};
+use crate::error::{Failure, Result};
 use crate::name::{ControllerName, Version, is_near};
-use crate::project::error::{Need, Refused, Result};
-use crate::project::rules;
-use crate::project::{Key, Project, Resource};
+use crate::project::{Key, Project, Resource, rules};
 
 /// The flags of `delete api`.
 #[derive(Clone, Debug)]
@@ -42,16 +43,23 @@ impl Project {
     /// Errors: it does not exist; a controller, a webhook or a conversion needs the API.
     pub fn delete_api(&self, delete: &DeleteApi) -> Result<Self> {
         match (delete.controller, delete.resource, &delete.controller_name) {
-            (Some(false), Some(false), _) => return Err(Refused::NothingToDelete.into()),
+            (Some(false), Some(false), _) => {
+                return Err(Failure::usage(
+                    "there is nothing to delete with `--resource=false` and `--controller=false`",
+                )
+                .advise(Advice::Help));
+            }
             (Some(false), _, Some(_)) => {
-                return Err(Refused::no_effect("controllers", "controller").into());
+                return Err(no_effect("controllers", "controller"));
             }
             _ => {}
         }
-        let (key, mut left) = self.named(&delete.gvk)?;
+        let (key, mut left) = self.find(&delete.gvk)?;
         let resource = delete.resource.unwrap_or(left.has_types());
         if resource && !left.has_types() {
-            return Err(Refused::NotDefined(key).into());
+            return Err(not_defined(&key)
+                .note("the project has only controllers or webhooks of it")
+                .advise(Advice::switch("--resource=false")));
         }
         if resource {
             (left.api, left.source) = (None, None);
@@ -60,23 +68,32 @@ impl Project {
             Some(name) => {
                 left.finalizers.remove(name);
                 if left.controllers.remove(name).is_none() {
-                    return Err(self.no_controller(key, Some(name)).into());
+                    return Err(self.no_controller(&key, Some(name)));
                 }
             }
             None if delete.controller.unwrap_or(left.controller || !resource) => {
                 if !left.controller {
-                    return Err(self.no_controller(key, None).into());
+                    return Err(self.no_controller(&key, None));
                 }
                 (left.controller, left.finalizer, left.image) = (false, false, None);
             }
             None => {}
         }
-        let by = self.needs(&key, &left);
-        if resource && !by.is_empty() {
+        let needs = self.needs(&key, &left);
+        if resource && !needs.is_empty() {
+            let failure = Failure::refused(format!("`{key}` is still needed"));
+            let (notes, deletes): (Vec<_>, Vec<_>) = needs.into_iter().unzip();
+            let failure = notes.into_iter().fold(failure, Failure::note);
             // A command that names one controller hardly means the API, too.
-            let alone = delete.controller_name.clone();
-            let alone = alone.filter(|_| delete.resource.is_none());
-            return Err(Refused::Needed { key, by, alone }.into());
+            let alone = delete.controller_name.as_ref();
+            return Err(match alone.filter(|_| delete.resource.is_none()) {
+                Some(name) => failure
+                    .note(format!(
+                        "the controller `{name}` alone goes without the API"
+                    ))
+                    .advise(Advice::switch("--resource=false")),
+                None => deletes.into_iter().fold(failure, Failure::advise),
+            });
         }
         self.with_entry(key, left)
     }
@@ -86,19 +103,26 @@ impl Project {
     ///
     /// Errors: no webhook is selected; a selected webhook does not exist.
     pub fn delete_webhook(&self, delete: &DeleteWebhook) -> Result<Self> {
-        let (key, mut left) = self.named(&delete.gvk)?;
+        let (key, mut left) = self.find(&delete.gvk)?;
         let Some(there) = left.webhooks.take() else {
             let webhooks = self.webhooks().into_iter().map(|it| it.key);
             let of_kind = webhooks.filter(|it| (&it.group, &it.kind) == (&key.group, &key.kind));
-            let versions = of_kind.map(|it| it.version).collect();
-            return Err(Refused::NoWebhooks(key, versions).into());
+            let versions = list(of_kind.map(|it| it.version));
+            return Err(Failure::refused(format!("`{key}` has no webhooks"))
+                .note(match versions.is_empty() {
+                    true => "no version of the kind has webhooks".to_owned(),
+                    false => format!("the versions with webhooks: {versions}"),
+                })
+                .advise(status()));
         };
         let of_conversion = ("conversion", delete.conversion);
         check_belongs("spoke", delete.spokes.first(), of_conversion)?;
         let selected = [delete.defaulting, delete.validation, delete.conversion];
         let selected = selected.iter().filter(|it| **it).count();
         if selected == 0 {
-            return Err(Refused::NoWebhookSelected(there).into());
+            return Err(Failure::usage("no kind of webhook was selected")
+                .note("each is deleted by the flag that created it")
+                .advise(Advice::Set(there.flags())));
         }
         let mut webhooks = there.clone();
         for (is_selected, admission, what) in [
@@ -106,14 +130,14 @@ impl Project {
             (delete.validation, &mut webhooks.validation, "validation"),
         ] {
             if is_selected && admission.take().is_none() {
-                let alone = selected == 1;
-                return Err(Refused::NoSuchWebhook {
-                    key,
-                    what,
-                    there,
-                    alone,
-                }
-                .into());
+                let there = there.flags();
+                let there: Vec<_> = there.iter().flat_map(Flag::words).collect();
+                return Err(Failure::refused(format!("`{key}` has no {what} webhook"))
+                    .note(format!("it has {}", there.join(" ")))
+                    .advise(match selected {
+                        1 => status(),
+                        _ => Advice::drop(format!("--{what}")),
+                    }));
             }
         }
         if delete.conversion {
@@ -138,7 +162,7 @@ impl Project {
 
     /// The refusal that lists the controllers that the kind has instead. It suggests a controller only if its name is a typing
     /// error away from the `wanted` one, because that controller would be deleted.
-    fn no_controller(&self, key: Key, wanted: Option<&ControllerName>) -> Refused {
+    fn no_controller(&self, key: &Key, wanted: Option<&ControllerName>) -> Failure {
         let mut others = self.controllers();
         others.retain(|it| (&it.key.group, &it.key.kind) == (&key.group, &key.kind));
         let near = others.iter().filter(|other| {
@@ -150,49 +174,77 @@ impl Project {
             [one] => Some(one.name.clone()),
             _ => None,
         };
-        let others = others.into_iter().map(|it| (it.name, it.key.version));
-        Refused::NoController {
-            key,
-            wanted: wanted.cloned(),
-            others: others.collect(),
-            near,
-        }
+        let others = others.iter();
+        let others = list(others.map(|it| format!("`{}` in {}", it.name, it.key.version)));
+        Failure::refused(match wanted {
+            Some(name) => format!("`{key}` has no controller `{name}`"),
+            None => format!(
+                "the default controller of `{}` does not watch `{key}`",
+                key.kind
+            ),
+        })
+        .note(match others.is_empty() {
+            true => "no controller watches that kind".to_owned(),
+            false => format!("its controllers are {others}"),
+        })
+        .advise(near.map_or_else(status, |near| Advice::set("--controller-name", near)))
     }
 
-    /// The parts of the project that need the API at `key`, of whose entry `left` remains.
-    fn needs(&self, key: &Key, left: &Resource) -> Vec<Need> {
+    /// The parts of the project that need the API at `key`, of whose entry `left` remains, each with the command that deletes it.
+    fn needs(&self, key: &Key, left: &Resource) -> Vec<(String, Script)> {
+        let version = key.version;
+        let controller = || {
+            let delete = Script::forge("delete api").flags(&key.flags());
+            delete.code("--resource=false")
+        };
+        let webhook = |of: &Key| Script::forge("delete webhook").flags(&of.flags());
         let mut needs = Vec::new();
-        needs.extend(left.controller.then_some(Need::Controller(None)));
-        let names = left.controllers.keys().cloned();
-        needs.extend(names.map(|name| Need::Controller(Some(name))));
-        needs.extend(left.webhooks.clone().map(Need::Webhooks));
+        if left.controller {
+            needs.push((format!("its controller watches {version}"), controller()));
+        }
+        for name in left.controllers.keys() {
+            let delete = controller().code("--controller-name").arg(name.as_str());
+            needs.push((format!("its controller `{name}` watches {version}"), delete));
+        }
+        if let Some(webhooks) = &left.webhooks {
+            let delete = webhook(key).flags(&webhooks.flags());
+            needs.push(("it has webhooks".to_owned(), delete));
+        }
         let is_spoke = |hub: &Version| {
             let spokes = self.spokes_of(&key.in_version(*hub));
-            spokes.contains(&key.version)
+            spokes.contains(&version)
         };
-        needs.extend(self.hub_of(key).filter(is_spoke).map(Need::Hub));
+        if let Some(hub) = self.hub_of(key).filter(is_spoke) {
+            let delete = webhook(&key.in_version(hub)).code("--conversion --spoke");
+            needs.push((
+                format!("{version} is converted to the hub {hub} and back"),
+                delete.arg(version.to_string()),
+            ));
+        }
         needs
     }
 }
 
 impl DeleteWebhook {
     /// The versions to stop converting to the hub `key`; `there` has all that are converted.
-    fn spokes_of(&self, key: &Key, there: BTreeSet<Version>) -> Result<BTreeSet<Version>, Refused> {
-        let key = key.clone();
+    fn spokes_of(&self, key: &Key, there: BTreeSet<Version>) -> Result<BTreeSet<Version>> {
         if there.is_empty() {
-            return Err(Refused::NoHub(key));
+            return Err(Failure::refused(format!("`{key}` is not a hub"))
+                .note("conversion is deleted from the version to which others are converted")
+                .advise(status()));
         }
-        if let Some(&version) = self.spokes.iter().find(|spoke| !there.contains(spoke)) {
-            return Err(Refused::NotConverted {
-                key,
-                version,
-                there,
-            });
+        if let Some(spoke) = self.spokes.iter().find(|spoke| !there.contains(spoke)) {
+            return Err(Failure::refused(format!(
+                "{spoke} of `{}` is not converted to {}",
+                key.kind, key.version
+            ))
+            .note(format!("the versions that are: {}", list(&there)))
+            .advise(status()));
         }
         match (self.spokes.is_empty(), there.len()) {
             (false, _) => Ok(self.spokes.iter().copied().collect()),
             (true, 1) => Ok(there),
-            (true, _) => Err(Refused::SpokeMissing(there.into_iter().collect())),
+            (true, _) => Err(spoke_missing(&there)),
         }
     }
 }

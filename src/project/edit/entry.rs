@@ -1,8 +1,11 @@
 //! The entry that flags name: an entry that exists, or a new entry of a type that the project does not define.
 
-use crate::name::{Domain, Group, Kind, Plural, RustPath, Version};
-use crate::project::error::{Refused, Result, Use, Violation};
+use super::{listed, status};
+use crate::advice::{Advice, Flag, Script};
+use crate::error::{Failure, Result};
+use crate::name::{Domain, Group, Kind, Plural, RustPath, Version, flag_of};
 use crate::project::rules::{may_be_meant, not_external, unknown_kind};
+use crate::project::violation::{Use, Violation};
 use crate::project::{Key, Project, Resource};
 
 /// An external type.
@@ -34,6 +37,39 @@ impl Key {
             kind: self.kind.clone(),
         }
     }
+
+    /// The flags that name the entry.
+    pub fn flags(&self) -> Vec<Flag> {
+        vec![
+            Flag::with("--group", &self.group),
+            Flag::with("--version", self.version),
+            Flag::with("--kind", &self.kind),
+        ]
+    }
+
+    /// The dry run of its deletion.
+    pub(super) fn deleted(&self) -> Script {
+        let delete = Script::forge("delete api").flags(&self.flags());
+        delete.code("--dry-run")
+    }
+}
+
+/// The key of an entry that the project lacks.
+pub(super) struct Absent {
+    pub key: Key,
+    /// The entries that may be meant; all if there are none.
+    pub known: Vec<Key>,
+    /// The entry that is clearly meant: people paste commands that change or delete without much thought.
+    meant: Option<Key>,
+}
+
+impl From<Absent> for Failure {
+    fn from(absent: Absent) -> Self {
+        let meant = absent.meant;
+        Self::refused(format!("`{}` is not in this project", absent.key))
+            .note(listed(&absent.known))
+            .advise(meant.map_or_else(status, |meant| Advice::Set(meant.flags())))
+    }
 }
 
 impl Project {
@@ -64,7 +100,7 @@ impl Project {
     }
 
     /// A copy of the entry of this group, version and kind, with its key. The rules allow one.
-    pub(super) fn named(&self, gvk: &Gvk) -> Result<(Key, Resource), Refused> {
+    pub(super) fn find(&self, gvk: &Gvk) -> Result<(Key, Resource), Absent> {
         let own = self.own_key(gvk);
         // Some groups of Kubernetes have two names, such as `networking` and `networking.k8s.io`.
         let meant = self.meaning_of(&own).unwrap_or(own);
@@ -76,13 +112,12 @@ impl Project {
         };
         match self.resources.get(&key) {
             Some(entry) => Ok((key, entry.clone())),
-            None => Err(self.not_there(key)),
+            None => Err(self.absent(key)),
         }
     }
 
-    /// The refusal of a key without an entry. People paste commands that change or delete without much thought, so it suggests
-    /// another entry only where that entry was clearly meant.
-    fn not_there(&self, key: Key) -> Refused {
+    /// The entries that may be meant by a key without one.
+    fn absent(&self, key: Key) -> Absent {
         let wanted = (&key.group, &key.kind);
         let of_kind = |other: &&Key| (&other.group, &other.kind) == wanted;
         let mut known: Vec<_> = self.resources.keys().filter(of_kind).collect();
@@ -99,7 +134,7 @@ impl Project {
             known = self.resources.keys().collect();
         }
         let known = known.into_iter().cloned().collect();
-        Refused::NotThere { key, known, meant }
+        Absent { key, known, meant }
     }
 
     /// The key of a type that exists: the `external` type, or the type that `own`, a key in the project's domain, means.
@@ -193,19 +228,20 @@ impl Project {
                 ..Resource::new(plural.cloned().unwrap_or_else(|| Plural::of(&key.kind)))
             },
         });
-        let other = |field, known: String, given: String| Refused::OtherType {
-            key: key.clone(),
-            field,
-            known,
-            given,
+        let other = |field, known: String, given: String| {
+            Failure::refused(format!(
+                "the {field} of `{key}` is `{known}`, not `{given}`"
+            ))
+            .note("one group, version and kind is one type")
+            .advise(Advice::set(flag_of(field), known))
         };
         if let Some(given) = plural.filter(|plural| **plural != entry.plural) {
-            return Err(other("plural", entry.plural.to_string(), given.to_string()).into());
+            return Err(other("plural", entry.plural.to_string(), given.to_string()));
         }
         let core = entry.core;
         match (external, &entry.external) {
             (Some(External { path, .. }), Some(known)) if path != known => {
-                Err(other("path", known.to_string(), path.to_string()).into())
+                Err(other("path", known.to_string(), path.to_string()))
             }
             (Some(_), None) => Err(not_external(key, core).into()),
             _ => Ok(entry),
@@ -217,7 +253,6 @@ impl Project {
 mod tests {
     use super::Gvk;
     use crate::error::Failure;
-    use crate::project::Error;
     use crate::project::testing::{create, empty};
 
     const STATUS: &str = "operator-forge status";
@@ -229,12 +264,12 @@ mod tests {
             project.create_api(&create(entry)).unwrap()
         });
         let words: Vec<_> = wanted.split(' ').collect();
-        let found = project.named(&Gvk {
+        let found = project.find(&Gvk {
             group: words[0].parse().unwrap(),
             version: words[1].parse().unwrap(),
             kind: words[2].parse().unwrap(),
         });
-        let failure = Failure::from(Error::from(found.unwrap_err()));
+        let failure = Failure::from(found.err().unwrap());
         assert_eq!(failure.notes, [note]);
         assert_eq!(failure.lines(), [help]);
     }

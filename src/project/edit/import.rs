@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use crd_types::Crd;
 
+use super::{controller_exists, forced, status};
+use crate::error::{Failure, Result};
 use crate::name::{CrdName, Domain, Group, Kind, Plural, ShortName, Version};
-use crate::project::error::{Refused, Result};
 use crate::project::{Definition, Key, Project, Resource, Source, rules};
 
 /// A CRD, and how its kind becomes part of the project.
@@ -42,12 +43,15 @@ pub struct Imported {
     pub created: Vec<Key>,
     /// The versions whose definition has changed.
     pub updated: Vec<Key>,
+    /// The newest version of the CRD, which may be there as it is.
+    pub newest: Key,
 }
 
 impl Project {
-    /// Adds the versions of a CRD, or updates their definitions.
+    /// Adds the versions of a CRD, or updates their definitions. Nothing is created or updated where the project has them all as
+    /// they are.
     ///
-    /// Errors: the project has all of these versions as they are; it has the kind from elsewhere; a rule is broken.
+    /// Errors: it has the kind from elsewhere; a rule is broken.
     pub fn import(&self, import: &Import) -> Result<Imported> {
         let mut project = self.clone();
         let (mut created, mut updated) = (Vec::new(), Vec::new());
@@ -67,7 +71,12 @@ impl Project {
                 && other.is_same_kind(&key(first_version))
         };
         if let Some((other, _)) = self.resources().find(is_of_others) {
-            return Err(Refused::OtherOwner(other.clone()).into());
+            return Err(Failure::refused(format!(
+                "`{other}` has another owner in this project"
+            ))
+            .note("`--external` is for kinds of other projects; without it, this project takes the CRD over")
+            .note("`delete api` removes the entry first")
+            .advise(status()));
         }
         for (version, definition) in &import.versions {
             let key = key(version);
@@ -75,7 +84,11 @@ impl Project {
             let source = there.and_then(|entry| entry.source.as_ref());
             let is_known = there.is_some_and(|it| it.has_types() || it.external.is_some());
             if source.is_none() && is_known && !import.force {
-                return Err(Refused::NotFromCrd(key).into());
+                return Err(Failure::refused(format!(
+                    "`{key}` exists already, with types of your own"
+                ))
+                .note("`--force` replaces them by the types of the CRD, without your changes")
+                .advise(forced()));
             }
             if source.and_then(|source| source.definition.as_ref()) == Some(definition) {
                 continue;
@@ -87,16 +100,14 @@ impl Project {
             project.put_source(&key, import, definition);
         }
         self.share_names(&mut project, &key(first_version), import, first);
-        if created.is_empty() && updated.is_empty() {
-            let last = import.versions.keys().next_back();
-            return Err(Refused::SameCrd(key(last.unwrap_or(first_version))).into());
-        }
         project.control_imported(&created, import)?;
         rules::check(&project, created.first().or(updated.first()))?;
+        let newest = import.versions.keys().next_back();
         Ok(Imported {
             project,
             created,
             updated,
+            newest: key(newest.unwrap_or(first_version)),
         })
     }
 
@@ -130,7 +141,7 @@ impl Project {
             |(other, entry): (&Key, &Resource)| entry.controller && other.is_same_kind(key);
         let exists = self.resources().any(is_of_kind);
         match (exists, import.controller) {
-            (true, Some(true)) => return Err(Refused::ControllerExists(key.clone()).into()),
+            (true, Some(true)) => return Err(controller_exists(key)),
             (true, _) => {}
             (false, _) => {
                 let entry = self.resources.get_mut(key);

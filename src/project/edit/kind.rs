@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::Gvk;
+use super::{Gvk, listed, not_defined, reinstall, status};
+use crate::advice::{Advice, Flag};
+use crate::error::{Failure, Result};
 use crate::field::Field;
 use crate::name::{Group, Kind, Plural, ShortName};
-use crate::project::error::{Origin, Refused, Result};
+use crate::project::violation::Origin;
 use crate::project::{Fields, Immutable, Key, Project, rules};
 
 /// The flags of `edit api`; an absent flag changes nothing.
@@ -42,6 +44,25 @@ pub struct Rename {
     pub force: bool,
 }
 
+impl EditApi {
+    /// The refusal of a new field that stored objects lack. The advice makes it optional.
+    fn required_field(&self, field: &Field, of_status: bool) -> Failure {
+        let (flag, given) = match of_status {
+            true => ("--add-status-field", &self.fields.status),
+            false => ("--add-field", &self.fields.spec),
+        };
+        let optional = given.iter().map(|it| {
+            let mut it = it.clone();
+            it.markers.optional |= it == *field;
+            Flag::with(flag, it)
+        });
+        Failure::refused(format!("the new field `{field}` is required"))
+            .note("objects that are stored lack it: the API server would refuse every change of them")
+            .note("make it optional or give it a default; `--force` adds it as it is, for an API that nobody uses yet")
+            .advise(Advice::set_all(optional))
+    }
+}
+
 impl Rename {
     /// The plural of the renamed kind.
     fn new_plural(&self) -> Plural {
@@ -55,29 +76,25 @@ impl Project {
     ///
     /// Errors: the project does not define the kind; no change is given; stored objects would be lost, unless forced.
     pub fn edit_api(&self, edit: &EditApi) -> Result<(Self, Key)> {
-        let (key, entry) = self.named(&edit.gvk)?;
+        let (key, entry) = self.find(&edit.gvk)?;
         let Some(api) = &entry.api else {
-            return Err(Refused::NotEditable(key).into());
+            return Err(not_defined(&key)
+                .note("its plural, scope and short names are in the CRD of another project, or in Kubernetes")
+                .advise(status()));
         };
         if let Some(wanted) = edit.finalizer {
-            return Err(self.finalizer_stays(&key, wanted).into());
+            return Err(self.finalizer_stays(&key, wanted));
         }
         let names = (&edit.plural, edit.namespaced, &edit.short_names);
         if names == (&None, None, &None) && edit.fields.is_empty() {
-            return Err(Refused::NoApiEdit.into());
+            return Err(Failure::usage("there is nothing to edit")
+                .note("`edit api` changes the names and the scope of a kind")
+                .note("the flags are `--plural`, `--namespaced` and `--short-name`")
+                .advise(Advice::Help));
         }
         let fields = edit.fields.without(&api.fields);
         if let Some((field, of_status)) = required(&fields, &api.fields).filter(|_| !edit.force) {
-            let given = match of_status {
-                true => edit.fields.status.clone(),
-                false => edit.fields.spec.clone(),
-            };
-            let required = Refused::RequiredField {
-                field,
-                of_status,
-                given,
-            };
-            return Err(required.into());
+            return Err(edit.required_field(&field, of_status));
         }
         let plural = edit.plural.as_ref();
         let plural = plural.filter(|plural| **plural != entry.plural);
@@ -89,7 +106,13 @@ impl Project {
         };
         if let Some(what) = what.filter(|_| !edit.force) {
             let crd = format!("{}.{}", entry.plural, key.api_group(false));
-            return Err(Refused::Stored { key, what, crd }.into());
+            let (kind, word) = (&key.kind, what.word());
+            return Err(Failure::refused(format!(
+                "the {word} of `{kind}` cannot change where the CRD is installed"
+            ))
+            .note(what.why())
+            .note(reinstall(&crd))
+            .advise(Advice::switch("--force")));
         }
         let mut project = self.clone();
         for (other, entry) in &mut project.resources {
@@ -145,15 +168,20 @@ impl Project {
             group, kind, to, ..
         } = rename;
         if kind == to {
-            return Err(Refused::SameKind(kind.clone()).into());
+            return Err(Failure::usage(format!("`{kind}` has that name already"))
+                .note("`--to` takes the new name")
+                .advise(Advice::Help));
         }
         if self.apis_of(group, kind).next().is_none() {
-            return Err(self.no_kind(group, kind).into());
+            return Err(self.no_kind(group, kind));
         }
         let domain = self.domain_of(group, kind);
         let is = |key: &Key, kind: &Kind| key.full_kind() == (group, kind, domain);
         if self.resources.keys().any(|key| is(key, to)) {
-            return Err(Refused::KindExists(to.clone()).into());
+            return Err(Failure::refused(format!("the group has a `{to}` already"))
+                .note("a rename never merges two kinds")
+                .note("`--to` takes a name that is not in use")
+                .advise(Advice::Help));
         }
         let mut project = self.clone();
         for (mut key, mut entry) in std::mem::take(&mut project.resources) {
@@ -166,16 +194,20 @@ impl Project {
         let key = project.resources.keys().find(|key| is(key, to));
         rules::check(&project, key).map_err(|violation| violation.by(Origin::Edit))?;
         match self.crd_that_stays(rename) {
-            Some(crd) if !rename.force => {
-                let (kind, to) = (kind.clone(), to.clone());
-                Err(Refused::CrdStays { kind, to, crd }.into())
-            }
+            Some(crd) if !rename.force => Err(Failure::refused(format!(
+                "`{kind}` cannot become `{to}` where the CRD is installed"
+            ))
+            .note(format!(
+                "both are kinds of `{crd}`, and the API server refuses another kind in a CRD that exists"
+            ))
+            .note(reinstall(&crd))
+            .advise(Advice::switch("--force"))),
             _ => Ok(project),
         }
     }
 
     /// The refusal of a kind that the project does not define, with the kinds that it does.
-    fn no_kind(&self, group: &Group, kind: &Kind) -> Refused {
+    fn no_kind(&self, group: &Group, kind: &Kind) -> Failure {
         let apis = self.apis().into_iter();
         let kinds: BTreeSet<_> = apis
             .map(|api| (api.key.group.clone(), api.key.kind.clone()))
@@ -194,11 +226,16 @@ impl Project {
             "" => format!("{}, Kind {kind}", self.domain),
             group => format!("{group}, Kind {kind}"),
         });
-        Refused::NoKind {
-            kind: kind.clone(),
-            known: known.collect(),
-            meant,
-        }
+        Failure::refused(format!(
+            "`{kind}` is not defined by this project in that group"
+        ))
+        .note(listed(&known.collect::<Vec<_>>()))
+        .advise(meant.map_or_else(status, |(group, kind)| {
+            Advice::Set(vec![
+                Flag::with("--group", group),
+                Flag::with("--kind", kind),
+            ])
+        }))
     }
 
     /// The name of the CRD, if it is the same after the rename.

@@ -1,11 +1,14 @@
 //! `init` and `edit`: the settings of the project.
 
+use crate::advice::{Advice, Script};
+use crate::error::{Failure, Result};
 use crate::name::{Domain, ProjectName, kubernetes::KubernetesVersion};
-use crate::project::error::{Refused, Result};
+use crate::project::compare::why_fixed;
+use crate::project::correction::init_beside;
 use crate::project::rules::{self, is_namespaced};
 use crate::project::{
-    Certificates, CopyrightHolder, Crypto, Error, Extra, Header, LAYOUT, License, PluginEdit,
-    Project, Runtime, Settings, TEMPLATES,
+    Certificates, CopyrightHolder, Crypto, Extra, Header, LAYOUT, License, PluginEdit, Project,
+    Runtime, Settings, TEMPLATES,
 };
 
 /// The flags of `init`.
@@ -93,7 +96,10 @@ impl Project {
     /// Errors: no change is given, or an entry contradicts it.
     pub fn edit(&self, edit: &EditSettings) -> Result<Self> {
         if *edit == EditSettings::default() {
-            return Err(Refused::NoEdit.into());
+            return Err(Failure::usage("there is nothing to edit")
+                .note("`edit` changes settings of the project, `edit api` those of one kind")
+                .note("the flags are `--namespaced`, `--owner`, `--license`, `--license-file`, `--certificates`, `--runtime`, `--kubernetes`, `--crypto`, `--crd-description-length` and `--plugins`")
+                .advise(Advice::Help));
         }
         let mut project = self.clone();
         let edit = edit.clone();
@@ -101,8 +107,19 @@ impl Project {
             let mut entries = self.resources();
             let wide = entries.find(|(key, it)| it.is_watched() && !is_namespaced(key, it));
             if let Some((key, entry)) = wide {
-                let (key, own) = (key.clone(), entry.api.is_some());
-                return Err(Refused::WideEntry { key, own }.into());
+                let failure = Failure::refused(format!(
+                    "`{key}` is cluster-scoped, so the project cannot be namespaced"
+                ))
+                .note("a namespaced operator has a Role in each namespace, and a Role cannot allow watching such a kind");
+                return Err(match &entry.api {
+                    Some(_) => {
+                        let edit = Script::forge("edit api").flags(&key.flags());
+                        failure.advise(edit.code("--namespaced --force"))
+                    }
+                    None => failure
+                        .note("delete it from the project first")
+                        .advise(key.deleted()),
+                });
             }
         }
         project.edit_plugins(&edit.plugins);
@@ -123,8 +140,18 @@ impl Project {
         }
         if let Some(wanted) = edit.certificates {
             if self.webhooks().is_empty() {
-                let api = self.apis().first().map(|api| api.key.clone());
-                return Err(Refused::NothingCertified { api, wanted }.into());
+                let create = Script::forge("create webhook");
+                return Err(Failure::refused(
+                    "the project has no webhooks, so it has no certificates",
+                )
+                .note("the first webhook adds the setting, and the last one removes it")
+                .advise(match self.apis().first() {
+                    Some(api) => create
+                        .flags(&api.key.flags())
+                        .code("--validation --certificates")
+                        .arg(wanted.word()),
+                    None => create.code("--help"),
+                }));
             }
             if wanted != self.settings.certificates.unwrap_or_default() {
                 settings.certificates = Some(wanted);
@@ -136,12 +163,19 @@ impl Project {
 }
 
 /// The refusal of another value for a field that cannot change: `domain` or `projectName`.
-pub fn fixed(project: &Project, field: &'static str, wanted: &str) -> Error {
-    Refused::Fixed {
-        field,
-        domain: project.domain.clone(),
-        name: project.name.clone(),
-        wanted: wanted.to_owned(),
-    }
-    .into()
+pub fn fixed(project: &Project, field: &'static str, wanted: &str) -> Failure {
+    let (domain, name) = (project.domain.as_str(), project.name.as_str());
+    let (what, now, beside) = match field {
+        "domain" => ("domain", domain, init_beside(wanted, wanted, name)),
+        _ => ("name", name, init_beside(wanted, domain, wanted)),
+    };
+    Failure::refused(format!(
+        "the {what} of a project cannot change from `{now}` to `{wanted}`"
+    ))
+    .note(format!(
+        "{}, so another one would leave all of them behind",
+        why_fixed(field)
+    ))
+    .note("a project of its own may have it")
+    .advise(beside)
 }

@@ -2,7 +2,6 @@
 
 use super::tests::GOOD;
 use super::*;
-use crate::error::Failure;
 
 const EDIT: &str = "${EDITOR:-vi} PROJECT && operator-forge sync";
 
@@ -15,7 +14,7 @@ fn check(from: &str, to: &str, error: &str, help: &str) {
 
 #[track_caller]
 fn refused(text: &[u8], error: &str, help: &str) {
-    let failure = Failure::from(Project::read(text).unwrap_err());
+    let failure = Project::read(text).unwrap_err();
     assert_eq!(failure.what, error);
     // The last note has the field to write, and the advice opens the file.
     match failure.lines()[0].as_str() {

@@ -12,7 +12,7 @@ use crate::name::{
     ControllerName, CrdName, Domain, Group, Invalid, Kind, Plural, ProjectName, ShortName, Version,
     WebhookPath,
 };
-use crate::project::error::{Violation, violation};
+use crate::project::violation::{Violation, violation};
 use crate::project::{
     Admission, Api, DeployImage, Fields, Key, LAYOUT, Resource, Settings, Source, Webhooks,
 };

@@ -1,7 +1,5 @@
 //! Webhooks in `PROJECT`: their text, and the refusals in a file that a person edited.
 
-use crate::error::Failure;
-
 use crate::project::Project;
 use crate::project::testing::{create, empty, webhook};
 
@@ -49,7 +47,7 @@ fn is_written_as_kubebuilder_does() {
 fn check(from: &str, to: &str, error: &str, help: &str) {
     let text = written().write();
     assert!(text.contains(from), "{from}");
-    let failure = Failure::from(Project::read(text.replacen(from, to, 1).as_bytes()).unwrap_err());
+    let failure = Project::read(text.replacen(from, to, 1).as_bytes()).unwrap_err();
     assert_eq!(failure.what, error);
     // The last note has the field to write, and the advice opens the file.
     match failure.lines()[0].as_str() {

@@ -1,7 +1,7 @@
 //! Rules of controllers: one default for each kind, one name and one file for each.
 
 use super::{Entry, clash};
-use crate::project::error::{Violation, violation};
+use crate::project::violation::{Violation, violation};
 use crate::project::{ControllerView, Key};
 
 pub fn check(entries: &[Entry<'_>]) -> Option<Violation> {

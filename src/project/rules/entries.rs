@@ -2,7 +2,7 @@
 
 use super::groups::two_types;
 use crate::name::{Group, Kind, is_near, kubernetes};
-use crate::project::error::{Remedy, Use, Violation, violation};
+use crate::project::violation::{Remedy, Use, Violation, violation};
 use crate::project::{Key, Project, Resource};
 
 /// The first violation by the entry itself.

@@ -3,7 +3,7 @@
 use super::Defined;
 use crate::field::{self, Correction};
 use crate::name::rust;
-use crate::project::error::{Remedy, Violation, violation};
+use crate::project::violation::{Remedy, Violation, violation};
 
 /// The first field that contradicts others.
 pub fn check(apis: &[Defined<'_>]) -> Option<Violation> {

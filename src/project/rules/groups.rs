@@ -2,7 +2,7 @@
 
 use super::{Defined, Entry, clash, path_of};
 use crate::name::rust::{Module, is_device};
-use crate::project::error::{Remedy, Violation, violation};
+use crate::project::violation::{Remedy, Violation, violation};
 use crate::project::{Key, Resource};
 
 /// An object's name may have 253 characters, a file's 255 bytes; `.yaml` takes five of them.

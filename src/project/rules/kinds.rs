@@ -2,7 +2,7 @@
 
 use super::{Defined, Entry, clash};
 use crate::name::{Kind, Plural, ShortName, rust};
-use crate::project::error::{Remedy, Violation, violation};
+use crate::project::violation::{Remedy, Violation, violation};
 
 /// A CRD has one scope and one set of names for all its versions.
 pub fn versions(apis: &[Defined<'_>]) -> Option<Violation> {

@@ -1,6 +1,5 @@
 //! Names that clash in Kubernetes, in Rust or in a file system.
 
-use crate::error::Failure;
 use crate::project::testing::{create, empty};
 use crate::project::tests::{project, refused, refused_in};
 
@@ -52,7 +51,6 @@ fn long_names() {
     let group = "g".repeat(190);
     let failure = project(&[])
         .create_api(&create(&format!("{group} v1 {}", "K".repeat(59))))
-        .map_err(Failure::from)
         .unwrap_err();
     assert_eq!(
         failure.what,
@@ -64,7 +62,6 @@ fn long_names() {
     let group = "g".repeat(150);
     let failure = project(&[])
         .create_api(&create(&format!("{group} v1 {}", "K".repeat(59))))
-        .map_err(Failure::from)
         .unwrap_err();
     assert!(
         failure.what.ends_with("have 209 characters together"),

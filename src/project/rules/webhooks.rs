@@ -2,7 +2,7 @@
 
 use super::{Entry, clash, path_of};
 use crate::name::{Version, WebhookPath};
-use crate::project::error::{Remedy, Violation, violation};
+use crate::project::violation::{Remedy, Violation, violation};
 use crate::project::{FILE, Key, Project, Webhooks};
 
 /// The longest DNS label.

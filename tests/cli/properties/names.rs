@@ -242,7 +242,7 @@ proptest! {
         let mut project = match project.create_api(&create) {
             Ok(project) => project,
             Err(failure) => {
-                check_help(&format!("{create:?}"), &failure.into());
+                check_help(&format!("{create:?}"), &failure);
                 project
             }
         };
@@ -266,7 +266,7 @@ proptest! {
         check_names(&project);
         match project.create_api(&other) {
             Ok(more) => project = more,
-            Err(failure) => check_help(&format!("{other:?}"), &failure.into()),
+            Err(failure) => check_help(&format!("{other:?}"), &failure),
         }
         let hook = CreateWebhook {
             gvk: other.gvk,
@@ -283,7 +283,7 @@ proptest! {
         };
         match project.create_webhook(&hook) {
             Ok(more) => project = more,
-            Err(failure) => check_help(&format!("{hook:?}"), &failure.into()),
+            Err(failure) => check_help(&format!("{hook:?}"), &failure),
         }
         check_renders(&project);
     }
