@@ -2,5 +2,6 @@
 
 pub mod external;
 pub mod fields;
+pub mod plugins;
 pub mod runtime;
 pub mod type_of;

@@ -126,7 +126,7 @@ fn dispatch(cli: &Cli, report: &Report) -> Result<u8> {
         Command::Restore(flags) => files::restore(&workspace, flags, prompt),
         Command::Edit(flags) => match &flags.what {
             Some(EditWhat::Api(flags)) => edit_api::run(&workspace, flags, prompt),
-            None => edit::run(&workspace, global, flags),
+            None => edit::run(&workspace, global, flags, prompt),
         },
         Command::Rename(flags) => rename::run(&workspace, flags, prompt),
         _ => Ok(sync::run(&workspace)),

@@ -3,6 +3,7 @@
 //! Invariants: a [`Field`] has only markers that its type can have, with values that the API server accepts; the text of a field
 //! is canonical, so equal fields are equal text; a fault names its column, and every suggestion is accepted.
 
+mod complete;
 mod marker;
 mod parse;
 mod schema;
@@ -16,6 +17,7 @@ use std::{fmt, str::FromStr};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 pub use self::{
+    complete::{complete, completions},
     marker::words as markers,
     marker::{ListType, Markers},
     schema::{of as schema_of, spec, status},

@@ -1,40 +1,66 @@
 //! Questions, on a terminal only; each names the flag that would have answered it.
 //!
-//! Invariant: an answer is a line, which the terminal itself edits. So a question of any length is printed once, Ctrl-C and Ctrl-D
-//! end it, and lines that were pasted after the answer are left to the shell.
+//! Invariants: nothing is written before the last answer; Ctrl-C, and Ctrl-D where nothing is typed, end every question; a question
+//! of any length is printed once. Where the terminal can, questions are answered key by key ([`keys`]), elsewhere by lines
+//! ([`lines`]).
 
-use std::io::{IsTerminal, stderr, stdin};
+mod keys;
+mod lines;
 
+use std::{
+    env,
+    io::{self, IsTerminal, stderr, stdin},
+};
+
+use self::keys::Keys;
+use self::lines::Lines;
 use crate::{
-    advice::Advice,
+    advice::{Advice, Flag},
     change::Policy,
     error::{Failure, Result},
     report::Report,
 };
 
-/// The most choices that are listed. Of more, a part of the name has to be typed first.
+/// The most items that a refusal or a question lists.
 const LISTED: usize = 20;
 
 /// Whether and how to ask.
 #[derive(Clone, Copy, Debug)]
 pub struct Prompt<'a> {
     report: &'a Report,
-    allowed: bool,
+    way: Way,
 }
+
+/// How a person is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// Not at all.
+    Never,
+    /// By lines, which the terminal itself edits.
+    Lines,
+    /// Key by key.
+    Keys,
+}
+
+/// Completes what is typed; `None` where nothing fits.
+pub type Complete = fn(&str) -> Option<String>;
 
 impl<'a> Prompt<'a> {
     /// A prompt that asks only if `allowed`, and on a terminal.
     pub fn new(report: &'a Report, allowed: bool) -> Self {
         let is_terminal = stdin().is_terminal() && stderr().is_terminal() && !report.is_json();
-        Self {
-            report,
-            allowed: allowed && is_terminal,
-        }
+        let is_dumb = cfg!(unix) && env::var_os("TERM").is_none_or(|term| term == "dumb");
+        let way = match (allowed && is_terminal, is_dumb) {
+            (false, _) => Way::Never,
+            (true, true) => Way::Lines,
+            (true, false) => Way::Keys,
+        };
+        Self { report, way }
     }
 
     /// Whether a person can be asked.
     pub fn is_allowed(self) -> bool {
-        self.allowed
+        self.way != Way::Never
     }
 
     /// The flag's value, or an answer that `parse` accepts.
@@ -51,14 +77,17 @@ impl<'a> Prompt<'a> {
         if let Some(text) = given {
             return parse(text);
         }
-        if !self.allowed {
+        if !self.is_allowed() {
             return Err(Failure::usage(format!("`{flag}` is missing"))
                 .note(why)
                 .advise(example));
         }
-        let question = format!("{question} ({flag}): ");
         let parse = |text: &str| parse(text).map_err(|failure| failure.what);
-        self.ask(&question, &example, parse)
+        let answer = match self.way {
+            Way::Keys => Keys::new(self.report).line(question, flag, None, parse),
+            _ => Lines::new(self.report).line(question, flag, parse),
+        };
+        self.answered(answer, &example)
     }
 
     /// The flag's value, or an answer; `default` without a terminal.
@@ -69,33 +98,28 @@ impl<'a> Prompt<'a> {
         given: Option<bool>,
         default: bool,
     ) -> Result<bool> {
-        if given.is_some() || !self.allowed {
+        if given.is_some() || !self.is_allowed() {
             return Ok(given.unwrap_or(default));
         }
-        let choice = if default { "Y/n" } else { "y/N" };
-        let question = format!("{question} [{choice}] ({flag}): ");
-        self.ask(&question, &Advice::switch(flag), |text| {
-            match text.trim().to_ascii_lowercase().as_str() {
-                "" => Ok(default),
-                "y" | "yes" => Ok(true),
-                "n" | "no" => Ok(false),
-                _ => Err("y or n".to_owned()),
-            }
-        })
+        let answer = match self.way {
+            Way::Keys => Keys::new(self.report).yes(question, flag, default),
+            _ => Lines::new(self.report).yes(question, flag, default),
+        };
+        self.answered(answer, &Advice::switch(flag))
     }
 
-    /// The answers to a question that is asked again until one is empty; none without a terminal.
+    /// The answers to a question, and to `another`, until one is empty; none without a terminal.
     pub fn each<T>(
         self,
         flag: &str,
         question: &str,
-        example: &str,
+        another: &str,
+        (example, complete): (&str, Complete),
         parse: impl Fn(&str) -> Result<T>,
     ) -> Result<Vec<T>> {
-        let question = format!("{question} ({flag}): ");
         let help = Advice::set(flag, example);
         let mut answers = Vec::new();
-        if !self.allowed {
+        if !self.is_allowed() {
             return Ok(answers);
         }
         loop {
@@ -103,7 +127,18 @@ impl<'a> Prompt<'a> {
                 "" => Ok(None),
                 text => parse(text).map(Some).map_err(|failure| failure.what),
             };
-            match self.ask(&question, &help, parse)? {
+            let answer = match self.way {
+                Way::Keys => {
+                    let question = if answers.is_empty() {
+                        question
+                    } else {
+                        another
+                    };
+                    Keys::new(self.report).line(question, flag, Some(complete), parse)
+                }
+                _ => Lines::new(self.report).line(question, flag, parse),
+            };
+            match self.answered(answer, &help)? {
                 Some(answer) => answers.push(answer),
                 None => return Ok(answers),
             }
@@ -112,17 +147,31 @@ impl<'a> Prompt<'a> {
 
     /// The policy for a conflict, which `rest` others follow.
     pub fn conflict(self, path: &str, reason: &str, rest: usize) -> Result<Answer> {
-        let all = match rest {
-            0 => String::new(),
-            n => format!("; a capital letter answers for the other {n}, too"),
-        };
-        let question = format!(
-            "`{path}` {reason}. Keep it, take the generated file, write both with conflict markers, or abort? \
-             [k/t/m/a{all}] (--on-conflict): "
-        );
         let keep = Advice::set("--on-conflict", "keep");
-        self.ask(&question, &keep, |text| {
-            Answer::parse(text).ok_or_else(|| "k, t, m or a".to_owned())
+        if self.way != Way::Keys {
+            let answer = Lines::new(self.report).conflict(path, reason, rest);
+            return self.answered(answer, &keep);
+        }
+        let mut choices = Vec::new();
+        for for_the_rest in [false, true] {
+            for (policy, what) in POLICIES {
+                match (for_the_rest, policy) {
+                    (true, Policy::Abort) => {}
+                    (true, _) if rest == 0 => {}
+                    (true, _) => {
+                        choices.push((policy, format!("{what}, and so the other {rest}"), true))
+                    }
+                    (false, _) => choices.push((policy, what.to_owned(), false)),
+                }
+            }
+        }
+        let items: Vec<String> = choices.iter().map(|(_, what, _)| what.clone()).collect();
+        let question = format!("`{path}` {reason}.");
+        let chosen = Keys::new(self.report).choose(&question, "--on-conflict", &items);
+        let (policy, _, for_the_rest) = choices[self.answered(chosen, &keep)?];
+        Ok(Answer {
+            policy,
+            for_the_rest,
         })
     }
 
@@ -136,61 +185,59 @@ impl<'a> Prompt<'a> {
         help: impl Into<Advice>,
         items: &[String],
     ) -> Result<usize> {
-        if !self.allowed {
+        if !self.is_allowed() {
             return Err(none_named(missing, items).advise(help));
         }
-        let help = help.into();
         let flags = missing.join(", ");
-        let mut left: Vec<usize> = (0..items.len()).collect();
-        loop {
-            let is_listed = left.len() <= LISTED;
-            let mut text = String::new();
-            for (number, at) in left.iter().enumerate().filter(|_| is_listed) {
-                text += &format!("{:>4}) {}\n", number + 1, items[*at]);
-            }
-            let how = match is_listed {
-                true => "a number, or a part of a name".to_owned(),
-                false => format!("a part of a name; there are {}", left.len()),
-            };
-            text += &format!("{question} [{how}] ({flags}): ");
-            let found = self.ask(&text, &help, |answer| match narrow(items, &left, answer) {
-                found if found.is_empty() => Err(format!("none of them is `{}`", answer.trim())),
-                found => Ok(found),
-            })?;
-            match found[..] {
-                [one] => return Ok(one),
-                _ => left = found,
-            }
-        }
+        let chosen = match self.way {
+            Way::Keys => Keys::new(self.report).choose(question, &flags, items),
+            _ => Lines::new(self.report).choose(question, &flags, items),
+        };
+        self.answered(chosen, &help.into())
     }
 
-    /// Asks until `parse` accepts the line. `help` is the advice to answer beforehand.
-    fn ask<T>(
+    /// Whether a question may have a list with boxes. Elsewhere, each box is a question of its own.
+    pub fn has_boxes(self) -> bool {
+        self.way == Way::Keys
+    }
+
+    /// Which of some switches a person wants, each with its flag and its question; those that are `on` are preselected. Without a
+    /// terminal, they stay as they are.
+    pub fn switches<const N: usize>(
         self,
         question: &str,
-        help: &Advice,
-        parse: impl Fn(&str) -> Result<T, String>,
-    ) -> Result<T> {
-        let refused = |why: &str| {
-            self.report.question("\n");
-            Failure::refused(format!("no answer: {why}"))
-                .note("nothing was written; the flag in brackets answers without a question")
-                .advise(help.clone())
-        };
-        loop {
-            self.report.question(question);
-            let mut line = String::new();
-            stdin()
-                .read_line(&mut line)
-                .map_err(|error| refused(&error.to_string()))?;
-            let Some(answer) = line.strip_suffix('\n') else {
-                return Err(refused("the input ended"));
-            };
-            match parse(answer) {
-                Ok(answer) => return Ok(answer),
-                Err(why) => self.report.question(&format!("  {why}\n")),
-            }
+        switches: &[(Flag, &str); N],
+        on: [bool; N],
+    ) -> Result<[bool; N]> {
+        let mut chosen = on;
+        if self.way == Way::Keys {
+            let boxes = switches.iter().map(|(flag, question)| {
+                let question = question.trim_end_matches('?');
+                (flag.words().join(" "), format!(": {question}"))
+            });
+            let boxes: Vec<(String, String)> = boxes.collect();
+            let answer = Keys::new(self.report).several(question, &boxes, &on);
+            let flags = switches.iter().map(|(flag, _)| flag.clone());
+            let found = self.answered(answer, &Advice::set_all(flags))?;
+            return Ok(std::array::from_fn(|at| found.contains(&at)));
         }
+        for ((flag, question), chosen) in switches.iter().zip(&mut chosen) {
+            *chosen = self.yes(&flag.words().join(" "), question, None, *chosen)?;
+        }
+        Ok(chosen)
+    }
+
+    /// The answer, or the refusal of a question that ended without one; `help` is the advice to answer beforehand.
+    fn answered<T>(self, answer: io::Result<Option<T>>, help: &Advice) -> Result<T> {
+        let why = match answer {
+            Ok(Some(answer)) => return Ok(answer),
+            Ok(None) => "the input ended".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        self.report.question("\n");
+        Err(Failure::refused(format!("no answer: {why}"))
+            .note("nothing was written; the flag in brackets answers without a question")
+            .advise(help.clone()))
     }
 }
 
@@ -205,23 +252,6 @@ fn none_named(missing: &[&str], items: &[String]) -> Failure {
         .collect();
     Failure::usage(format!("{} {is} missing", flags.join(" and ")))
         .note(format!("there are: {}", names.join(", ")))
-}
-
-/// The items in `left` that an answer means: one by its number or its whole name, or all that contain it.
-fn narrow(items: &[String], left: &[usize], answer: &str) -> Vec<usize> {
-    let answer = answer.trim().to_lowercase();
-    if left.len() <= LISTED
-        && let Ok(number @ 1..) = answer.parse::<usize>()
-        && let Some(at) = left.get(number - 1)
-    {
-        return vec![*at];
-    }
-    let is_whole = |at: &usize| items[*at].to_lowercase() == answer;
-    if let Some(at) = left.iter().copied().find(is_whole) {
-        return vec![at];
-    }
-    let contains = |at: &usize| !answer.is_empty() && items[*at].to_lowercase().contains(&answer);
-    left.iter().copied().filter(contains).collect()
 }
 
 /// An answer about a conflict.
@@ -251,27 +281,10 @@ impl Answer {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_answer_is_a_number_a_name_or_a_part_of_it() {
-        let items = ["cache/v1 Redis", "cache/v1 RedisCluster", "web/v1 Page"].map(str::to_owned);
-        let check = |left: &[usize], answer: &str, expected: &[usize]| {
-            assert_eq!(narrow(&items, left, answer), expected, "{answer}");
-        };
-        check(&[0, 1, 2], "2", &[1]);
-        check(&[0, 2], "2", &[2]);
-        check(&[0, 1, 2], " PAGE ", &[2]);
-        check(&[0, 1, 2], "redis", &[0, 1]);
-        check(&[0, 1, 2], "cache/v1 redis", &[0]);
-        check(&[0, 1, 2], "0", &[]);
-        check(&[0, 1, 2], "4", &[]);
-        check(&[0, 1, 2], "", &[]);
-        let many: Vec<_> = (0..30).map(|number| format!("kind {number}")).collect();
-        let all: Vec<_> = (0..30).collect();
-        // Nothing was numbered.
-        assert_eq!(narrow(&many, &all, "29"), [29]);
-    }
-}
+/// The policies of a conflict as a person reads them.
+const POLICIES: [(Policy, &str); 4] = [
+    (Policy::Keep, "keep it"),
+    (Policy::Take, "take the generated file"),
+    (Policy::Markers, "write both with conflict markers"),
+    (Policy::Abort, "abort"),
+];

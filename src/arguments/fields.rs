@@ -3,7 +3,7 @@
 use crate::{
     advice::{Advice, Flag},
     error::{Failure, Result},
-    field::Field,
+    field::{self, Field},
     prompt::Prompt,
 };
 
@@ -34,7 +34,8 @@ pub fn read(flag: &str, texts: &[String]) -> Result<Vec<Field>> {
 /// The fields of the spec that a person on a terminal answers, a line each.
 pub fn ask(prompt: Prompt<'_>) -> Result<Vec<Field>> {
     let question = "Field of the spec, such as size:int32:min=1; none to go on";
-    prompt.each("--field", question, "size:int32", |text| {
+    let example = ("size:int32", field::complete as fn(&str) -> Option<String>);
+    prompt.each("--field", question, "Another field", example, |text| {
         read("--field", &[text.to_owned()]).map(|mut fields| fields.remove(0))
     })
 }

@@ -65,24 +65,7 @@ pub fn rules() -> Vec<CompletionCandidate> {
 
 /// Fields whose last part is a type or a marker: `size:int32`, `size:int32:min=`.
 pub fn fields(text: &OsStr) -> Vec<CompletionCandidate> {
-    let text = text.to_string_lossy();
-    let Some((before, last)) = text.rsplit_once(':') else {
-        return Vec::new();
-    };
-    let words: Vec<String> = match before.contains(':') {
-        true => field::markers().collect(),
-        false => {
-            let inner = last
-                .trim_start_matches("map[string]")
-                .trim_start_matches('[');
-            let outer = &last[..last.len() - inner.len()];
-            field::types()
-                .map(|word| format!("{outer}{word}"))
-                .collect()
-        }
-    };
-    let fitting = words.into_iter().filter(|word| word.starts_with(last));
-    candidates(fitting.map(|word| format!("{before}:{word}")))
+    candidates(field::completions(&text.to_string_lossy()).into_iter())
 }
 
 fn of_keys(part: impl Fn(&Key) -> String) -> Vec<CompletionCandidate> {

@@ -1,7 +1,7 @@
 //! `create webhook`: defaulting, validation or conversion of a kind.
 
 use crate::{
-    advice::{NextStep, Script},
+    advice::{Flag, NextStep, Script},
     arguments::{external, type_of::type_of},
     cli::Webhook,
     engine::{Request, Workspace, next},
@@ -11,6 +11,13 @@ use crate::{
     prompt::Prompt,
     template,
 };
+
+/// The kinds of webhooks, each with the question for it.
+const WEBHOOKS: [(&str, &str); 3] = [
+    ("--defaulting", "Fill in defaults?"),
+    ("--validation", "Validate?"),
+    ("--conversion", "Convert versions?"),
+];
 
 pub fn run(workspace: &Workspace, webhook: &Webhook, prompt: Prompt<'_>) -> Result<Request> {
     webhook.scaffold.check()?;
@@ -55,19 +62,21 @@ fn create(project: &Project, webhook: &Webhook, prompt: Prompt<'_>) -> Result<Cr
     let gvk = type_of(project, &webhook.of, prompt, false)?;
     // A command line that names one webhook does not mean the others.
     let named = [webhook.defaulting, webhook.validation, webhook.conversion];
-    let asks = named.iter().all(Option::is_none);
-    let ask = |flag, question, given: Option<bool>| match asks {
-        true => prompt.yes(flag, question, given, false),
-        false => Ok(given.unwrap_or(false)),
+    let [defaulting, validation, conversion] = match named {
+        [None, None, None] => {
+            let switches = WEBHOOKS.map(|(flag, question)| (Flag::new(flag, None), question));
+            prompt.switches("Which webhooks?", &switches, [false; 3])?
+        }
+        given => given.map(Option::unwrap_or_default),
     };
     Ok(CreateWebhook {
         gvk,
         plural: webhook.plural.as_deref().map(str::parse).transpose()?,
-        defaulting: ask("--defaulting", "Fill in defaults?", webhook.defaulting)?,
+        defaulting,
         defaulting_path: path("--defaulting-path", webhook.defaulting_path.as_deref())?,
-        validation: ask("--validation", "Validate?", webhook.validation)?,
+        validation,
         validation_path: path("--validation-path", webhook.validation_path.as_deref())?,
-        conversion: ask("--conversion", "Convert versions?", webhook.conversion)?,
+        conversion,
         spokes: spokes(&webhook.spoke)?,
         external: external::external(&webhook.external)?,
         certificates: webhook.certificates,

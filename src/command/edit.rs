@@ -2,15 +2,21 @@
 
 use super::{import_api::older_types, init};
 use crate::{
-    advice::{NextStep, Script},
-    arguments::runtime,
+    advice::{Advice, NextStep, Script},
+    arguments::{plugins, runtime},
     cli::{self, Global},
     engine::{Request, Workspace, next},
     error::Result,
-    project::{self, EditSettings, PluginEdit, Project},
+    project::{self, Certificates, EditSettings, PluginEdit, Project},
+    prompt::Prompt,
 };
 
-pub fn run(workspace: &Workspace, flags: &Global, edit: &cli::Edit) -> Result<Request> {
+pub fn run(
+    workspace: &Workspace,
+    flags: &Global,
+    edit: &cli::Edit,
+    prompt: Prompt<'_>,
+) -> Result<Request> {
     let before = &workspace.project;
     if let Some(domain) = &edit.domain {
         return Err(project::fixed(before, "domain", domain));
@@ -20,7 +26,7 @@ pub fn run(workspace: &Workspace, flags: &Global, edit: &cli::Edit) -> Result<Re
     }
     let (owner, license) = (edit.owner.as_deref(), edit.license.as_deref());
     let runtime = edit.runtime.as_deref();
-    let settings = EditSettings {
+    let mut settings = EditSettings {
         namespaced: edit.namespaced,
         owner: owner.map(str::parse).transpose()?,
         license: license.map(str::parse).transpose()?,
@@ -35,6 +41,9 @@ pub fn run(workspace: &Workspace, flags: &Global, edit: &cli::Edit) -> Result<Re
         plugins: PluginEdit::parse(&edit.plugins)?,
     };
     let mut remarks = edit.foreign.remarks();
+    if prompt.is_allowed() && settings == EditSettings::default() && remarks.is_empty() {
+        settings = ask(before, prompt)?;
+    }
     let project = match settings == EditSettings::default() && !remarks.is_empty() {
         true => before.clone(),
         false => before.edit(&settings)?,
@@ -56,6 +65,54 @@ pub fn run(workspace: &Workspace, flags: &Global, edit: &cli::Edit) -> Result<Re
         next: steps(before, &project),
         ..Request::of("edit", project)
     })
+}
+
+/// Asks for the setting to change, and for its value.
+fn ask(before: &Project, prompt: Prompt<'_>) -> Result<EditSettings> {
+    let names = [
+        "plugins",
+        "certificates",
+        "namespaced",
+        "license",
+        "owner",
+        "kubernetes",
+    ];
+    let flags = names.map(|name| format!("--{name}"));
+    let chosen = prompt.choose(
+        "Which setting?",
+        &["edit --help"],
+        Advice::Help,
+        &names.map(String::from),
+    )?;
+    let flag = flags[chosen].as_str();
+    let line = |question: &str| {
+        let missing = ("", Advice::Help);
+        prompt.value(flag, question, None, missing, |text| Ok(text.to_owned()))
+    };
+    let mut settings = EditSettings::default();
+    match names[chosen] {
+        "plugins" => {
+            let plugins = before.plugins();
+            settings.plugins = plugins::ask(prompt, |plugin| plugins.contains(&plugin))?;
+        }
+        "certificates" => {
+            let all = Certificates::ALL;
+            let words = all.map(|it| it.word().to_owned());
+            let at = prompt.choose("Which certificates?", &[flag], Advice::Help, &words)?;
+            settings.certificates = Some(all[at]);
+        }
+        "namespaced" => {
+            let question = "Watch some namespaces instead of the cluster?";
+            settings.namespaced = Some(prompt.yes(flag, question, None, before.namespaced)?);
+        }
+        "license" => settings.license = Some(line("License: apache2, mit or none")?.parse()?),
+        "owner" => settings.owner = Some(line("Copyright holder")?.parse()?),
+        _ => {
+            settings.kubernetes =
+                Some(line("Version of Kubernetes whose types the project has")?.parse()?)
+        }
+    }
+    Ok(settings)
 }
 
 fn steps(before: &Project, after: &Project) -> Vec<NextStep> {

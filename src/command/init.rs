@@ -7,7 +7,7 @@ use std::{io, path::Path};
 use super::port::{Go, port};
 use crate::{
     advice::{Advice, NextStep, Script},
-    arguments::runtime,
+    arguments::{plugins, runtime},
     cli::{Global, Init, Vcs},
     engine::{Request, Workspace, around::refuse_nested, reconcile, refuse_existing},
     error::{Failure, Result},
@@ -117,7 +117,13 @@ fn options(
         },
         kubernetes: init.kubernetes.as_deref().map(str::parse).transpose()?,
         crypto: init.crypto.unwrap_or_default(),
-        plugins: PluginEdit::parse(&init.plugins)?,
+        plugins: match &init.plugins[..] {
+            // A command line with a domain asks nothing: it is often pasted.
+            [] if prompt.has_boxes() && init.domain.is_none() && go.is_none() => {
+                plugins::ask(prompt, |_| false)?
+            }
+            given => PluginEdit::parse(given)?,
+        },
     })
 }
 

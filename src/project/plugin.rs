@@ -43,6 +43,16 @@ impl Plugin {
         }
     }
 
+    /// What it adds to a project.
+    pub fn what(self) -> &'static str {
+        match self {
+            Self::Grafana => "Dashboards and alerts",
+            Self::Helm => "A Helm chart",
+            Self::Olm => "A bundle for the Operator Lifecycle Manager",
+            Self::Release => "A workflow that releases the operator",
+        }
+    }
+
     /// The key under `plugins` in `PROJECT`.
     fn key(self) -> Value {
         format!("{}.operator-forge/v1", self.word()).into()

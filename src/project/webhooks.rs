@@ -41,6 +41,9 @@ pub enum Certificates {
 }
 
 impl Certificates {
+    /// All sources, the default first.
+    pub const ALL: [Self; 3] = [Self::SelfManaged, Self::CertManager, Self::Mounted];
+
     /// The word in `PROJECT` and on the command line.
     pub fn word(self) -> &'static str {
         match self {

@@ -49,6 +49,7 @@ mod page;
 #[cfg(unix)]
 mod pasted;
 mod ported;
+mod prompts;
 #[cfg(unix)]
 mod properties;
 #[cfg(unix)]

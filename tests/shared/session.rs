@@ -98,25 +98,7 @@ pub fn write(steps: &[Step]) -> String {
 /// Runs `command` in a shell with the freshly built tool on its path, without a terminal and without the caller's
 /// settings.
 pub fn shell(directory: &Path, command: &str) -> Step {
-    let tool = Path::new(env!("CARGO_BIN_EXE_operator-forge"))
-        .parent()
-        .expect("the tool has a directory");
-    let path = std::env::join_paths(std::iter::once(tool.to_path_buf()).chain(
-        std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()),
-    ))
-    .expect("a PATH without colons");
-    let output = Command::new("sh")
-        .args(["-c", &format!("{{ {command}\n}} 2>&1")])
-        .current_dir(directory)
-        .env("PATH", path)
-        .env("TERM", "dumb")
-        .env("CRDS", repository().join("snapshots/crds"))
-        .env("GO", repository().join("snapshots/kubebuilder"))
-        .env("LC_ALL", "C")
-        .env(
-            "GIT_CEILING_DIRECTORIES",
-            directory.parent().unwrap_or(directory),
-        )
+    let output = in_shell(directory, &format!("{{ {command}\n}} 2>&1"))
         .stdin(Stdio::null())
         .output()
         .expect("sh runs");
@@ -132,6 +114,31 @@ pub fn shell(directory: &Path, command: &str) -> Step {
         output: without_number(&text),
         code: output.status.code().unwrap_or(-1),
     }
+}
+
+/// A shell that runs `command` with the freshly built tool on its path, and without the caller's settings.
+pub fn in_shell(directory: &Path, command: &str) -> Command {
+    let tool = Path::new(env!("CARGO_BIN_EXE_operator-forge"))
+        .parent()
+        .expect("the tool has a directory");
+    let path = std::env::join_paths(std::iter::once(tool.to_path_buf()).chain(
+        std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()),
+    ))
+    .expect("a PATH without colons");
+    let mut shell = Command::new("sh");
+    shell
+        .args(["-c", command])
+        .current_dir(directory)
+        .env("PATH", path)
+        .env("TERM", "dumb")
+        .env("CRDS", repository().join("snapshots/crds"))
+        .env("GO", repository().join("snapshots/kubebuilder"))
+        .env("LC_ALL", "C")
+        .env(
+            "GIT_CEILING_DIRECTORIES",
+            directory.parent().unwrap_or(directory),
+        );
+    shell
 }
 
 /// Runs all steps in `directory`.
