@@ -27,7 +27,7 @@ pub const API_VERSION: &str = "apiextensions.k8s.io/v1";
 
 /// A file that may hold definitions.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct File {
+pub struct Manifest {
     /// The name in error messages.
     pub source: String,
     /// The content.
@@ -36,18 +36,18 @@ pub struct File {
 
 /// The files of a release, with the definitions in each.
 #[derive(Debug)]
-pub struct Files(Vec<(File, Result<Release>)>);
+pub struct Manifests(Vec<(Manifest, Result<Release>)>);
 
-impl Files {
+impl Manifests {
     /// Parses the files in parallel. A text that `others` have as well is not parsed again.
-    pub fn read(files: Vec<File>, others: Option<&Self>) -> Self {
+    pub fn read(files: Vec<Manifest>, others: Option<&Self>) -> Self {
         let known: HashMap<&[u8], &Release> = others
             .into_iter()
             .flat_map(|others| &others.0)
             .filter_map(|(file, release)| Some((&*file.bytes, release.as_ref().ok()?)))
             .filter(|(_, release)| !release.is_empty())
             .collect();
-        let read = |file: File| {
+        let read = |file: Manifest| {
             let release = match known.get(&*file.bytes) {
                 Some(release) => Ok((*release).clone()),
                 None => read(&file.source, &String::from_utf8_lossy(&file.bytes)),
@@ -74,9 +74,9 @@ impl Files {
 /// The definitions of the files as values, each with its name. The same definition may be there twice.
 ///
 /// Errors: those of [`read`], apart from the types of fields.
-pub fn values(files: &[File]) -> Result<BTreeMap<String, serde_json::Value>> {
+pub fn values(files: &[Manifest]) -> Result<BTreeMap<String, serde_json::Value>> {
     let mut values = BTreeMap::new();
-    for File { source, bytes } in files {
+    for Manifest { source, bytes } in files {
         crds(source, &String::from_utf8_lossy(bytes), |name, value| {
             let value = serde_json::to_value(value);
             let value = value.map_err(|error| wrong_field(source, name, &error))?;

@@ -11,7 +11,7 @@ use crate::{
     merge,
     name::{CrdName, Version},
     project::{FILE, Key},
-    reconcile::Last,
+    reconcile::LastApplied,
     tree::{self, Digest, Found, Owner, RelPath},
 };
 
@@ -34,10 +34,10 @@ pub struct Memory {
     /// The template set that was last applied; 0 before `init`.
     pub templates: u32,
     /// One row a path.
-    pub rows: BTreeMap<RelPath, Last<Digest>>,
+    pub rows: BTreeMap<RelPath, LastApplied<Digest>>,
 }
 
-impl Last<Digest> {
+impl LastApplied<Digest> {
     /// The row of a file with its generated text.
     pub fn of_file(path: &RelPath, file: &tree::File) -> Self {
         Self::of(file.owner, file.digest(path))
@@ -127,7 +127,7 @@ impl Memory {
                 }
                 (owner, Some(digest), Some(path)) => {
                     let (path, owner, digest) = row(owner, digest, path).map_err(broken)?;
-                    let row = memory.rows.entry(path).or_insert(Last {
+                    let row = memory.rows.entry(path).or_insert(LastApplied {
                         owner,
                         any_of: Vec::new(),
                     });
@@ -177,8 +177,8 @@ mod tests {
 
     use super::*;
 
-    fn row(owner: Owner, contents: &[&str]) -> Last<Digest> {
-        Last {
+    fn row(owner: Owner, contents: &[&str]) -> LastApplied<Digest> {
+        LastApplied {
             owner,
             any_of: contents
                 .iter()

@@ -20,7 +20,7 @@ use crate::{
     error::Result,
     memory::{self, Memory},
     project::FILE,
-    reconcile::{Last, Verdict},
+    reconcile::{LastApplied, Verdict},
     template,
     tree::{self, Content, Digest, Found, Owner, RelPath},
 };
@@ -128,7 +128,7 @@ pub fn plan(inputs: &Inputs) -> Result<ChangeSet> {
 fn record(
     inputs: &Inputs,
     moves: &Moves,
-    mut rows: BTreeMap<RelPath, Last<Digest>>,
+    mut rows: BTreeMap<RelPath, LastApplied<Digest>>,
     set: &mut ChangeSet,
 ) -> Result<()> {
     let mut put = |path: RelPath, after: Option<Content>| {
@@ -162,7 +162,7 @@ fn record(
             after,
         });
     };
-    let is_shared = |row: &Last<Digest>| row.owner == Owner::Shared;
+    let is_shared = |row: &LastApplied<Digest>| row.owner == Owner::Shared;
     for (path, row) in rows.iter().filter(|(_, row)| is_shared(row)) {
         let desired = inputs.desired.get(path);
         let applied = desired.filter(|file| row.any_of.contains(&file.digest(path)));

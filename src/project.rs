@@ -160,12 +160,8 @@ pub struct Resource {
     pub plural: Plural,
     /// Set where the project defines this API.
     pub api: Option<Api>,
-    /// Whether its default controller watches this version.
-    pub controller: bool,
-    /// Whether that controller was generated with a finalizer.
-    pub finalizer: bool,
-    /// The Deployment that the default controller was generated with.
-    pub image: Option<DeployImage>,
+    /// The controllers that watch this version, by name; the kind's default one has no name of its own.
+    controllers: BTreeMap<Option<ControllerName>, Controller>,
     /// Whether it is a core type.
     pub core: bool,
     /// The Rust path of an external type.
@@ -174,12 +170,18 @@ pub struct Resource {
     pub source: Option<Source>,
     /// Defaulting and validation of objects of this version, and the versions that are converted to it.
     pub webhooks: Option<Webhooks>,
-    /// The names of further controllers, with their unknown fields.
-    controllers: BTreeMap<ControllerName, Extra>,
-    /// The further controllers that were generated with a finalizer.
-    finalizers: BTreeSet<ControllerName>,
     options: Extra,
     options_entry: Extra,
+    extra: Extra,
+}
+
+/// How a controller was generated.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Controller {
+    /// Whether it has a finalizer.
+    finalizer: bool,
+    /// Its Deployment, which only a default controller has.
+    image: Option<DeployImage>,
     extra: Extra,
 }
 
@@ -245,15 +247,11 @@ impl Resource {
         Self {
             plural,
             api: None,
-            controller: false,
-            finalizer: false,
-            image: None,
+            controllers: BTreeMap::new(),
             core: false,
             external: None,
             source: None,
             webhooks: None,
-            controllers: BTreeMap::new(),
-            finalizers: BTreeSet::new(),
             options: Extra::new(),
             options_entry: Extra::new(),
             extra: Extra::new(),

@@ -7,7 +7,7 @@ use crate::tree::Owner;
 
 /// The row of a path in the lock: what was last applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Last<T> {
+pub struct LastApplied<T> {
     /// Its owner when it was applied.
     pub owner: Owner,
     /// What was applied. A git merge that kept the rows of both branches leaves more than one value; a file that equals any
@@ -15,7 +15,7 @@ pub struct Last<T> {
     pub any_of: Vec<T>,
 }
 
-impl<T> Last<T> {
+impl<T> LastApplied<T> {
     /// The row of a file whose desired content was applied.
     pub fn of(owner: Owner, applied: T) -> Self {
         Self {
@@ -113,11 +113,11 @@ impl Verdict {
 
 /// Decides one path. `last`, `disk` and `desired` are `None` where the table says `-`.
 pub fn reconcile<T: PartialEq>(
-    last: Option<&Last<T>>,
+    last: Option<&LastApplied<T>>,
     disk: Option<&T>,
     desired: Option<&Desired<T>>,
 ) -> Verdict {
-    let unedited = |last: &Last<T>, disk: &T| last.any_of.contains(disk);
+    let unedited = |last: &LastApplied<T>, disk: &T| last.any_of.contains(disk);
     let Some(desired) = desired else {
         return match (last, disk) {
             (None, _) => Verdict::Ignore,
@@ -157,7 +157,7 @@ pub fn reconcile<T: PartialEq>(
 
 /// Whether the desired content differs from what was last applied. After a git merge, a Shared file has the edits of both branches,
 /// so it differs if the row of either does.
-fn is_news<T: PartialEq>(last: &Last<T>, desired: &Desired<T>) -> bool {
+fn is_news<T: PartialEq>(last: &LastApplied<T>, desired: &Desired<T>) -> bool {
     match desired.owner {
         Owner::Shared => last.any_of.iter().any(|row| *row != desired.content),
         _ => !last.any_of.contains(&desired.content),
@@ -174,7 +174,7 @@ mod tests {
     /// Stands for the text a merge driver makes: it holds the edits of both sides.
     const MERGED: u8 = 9;
 
-    type Case = (Option<Last<u8>>, Option<u8>, Option<Desired<u8>>);
+    type Case = (Option<LastApplied<u8>>, Option<u8>, Option<Desired<u8>>);
 
     /// Every combination of last, disk and desired over three values, each owner, keyed or not, one or two rows.
     fn everything() -> Vec<Case> {
@@ -182,9 +182,9 @@ mod tests {
         let mut desireds = vec![None];
         for owner in OWNERS {
             for value in 0..3 {
-                lasts.push(Some(Last::of(owner, value)));
+                lasts.push(Some(LastApplied::of(owner, value)));
                 for other in 0..3 {
-                    lasts.push(Some(Last {
+                    lasts.push(Some(LastApplied {
                         owner,
                         any_of: vec![value, other],
                     }));
@@ -214,10 +214,10 @@ mod tests {
     /// The tree and the memory after the verdict, conflicts resolved by keeping the file.
     fn apply(
         verdict: Verdict,
-        last: Option<&Last<u8>>,
+        last: Option<&LastApplied<u8>>,
         disk: Option<u8>,
         desired: Option<&Desired<u8>>,
-    ) -> (Option<Last<u8>>, Option<u8>) {
+    ) -> (Option<LastApplied<u8>>, Option<u8>) {
         let disk = match verdict {
             Verdict::Create | Verdict::Restore | Verdict::Write => {
                 desired.map(|desired| desired.content)
@@ -229,7 +229,9 @@ mod tests {
         let last = match verdict.remember() {
             Remember::Nothing => None,
             Remember::Last => last.cloned(),
-            Remember::Desired => desired.map(|desired| Last::of(desired.owner, desired.content)),
+            Remember::Desired => {
+                desired.map(|desired| LastApplied::of(desired.owner, desired.content))
+            }
         };
         (last, disk)
     }

@@ -169,7 +169,7 @@ pub fn items(text: &str, kind: &str) -> Result<Vec<Item>, Error> {
 pub fn set_version(text: &str, kind: &str, version: &str) -> Result<String, Error> {
     set(text, kind, |_, items| {
         let item = items.iter().find(|item| item.name == "version");
-        item.map_or(Err(Error::NoAttribute), |item| item.say(version))
+        item.map_or(Err(Error::NoAttribute), |item| item.set_literal(version))
     })
 }
 
@@ -179,7 +179,7 @@ fn set(
     kind: &str,
     next: impl Fn(&str, &[Item]) -> Result<Option<TextEdit>, Error>,
 ) -> Result<String, Error> {
-    behind_mark(text, |code| {
+    after_byte_order_mark(text, |code| {
         let mut code = code.to_owned();
         while let Some(edit) = next(&code, &attribute::items(&code, kind)?)? {
             code = edit.apply(&code);
@@ -190,7 +190,7 @@ fn set(
 }
 
 /// Edits the code of a text behind its byte order mark, which is no token.
-fn behind_mark(
+fn after_byte_order_mark(
     text: &str,
     edit: impl FnOnce(&str) -> Result<String, Error>,
 ) -> Result<String, Error> {
@@ -242,7 +242,7 @@ fn next_name(text: &str, items: &[Item], names: &Names) -> Result<Option<TextEdi
         let Some(at) = at(name, nth) else {
             return add(before, format!("{name} = \"{value}\""));
         };
-        if let Some(edit) = items[at].say(value)? {
+        if let Some(edit) = items[at].set_literal(value)? {
             return Ok(Some(edit));
         }
     }

@@ -11,5 +11,6 @@ s#\]\(crate::guide::([a-z_]+)#](guide/\1.md#g
 s#\[([^][]*)\]\(crate::[^)]*\)#\1#g
 s#\[(`[^`]*`)\]([^([]|$)#\1\2#g
 
-# The file and the marks of a block are for the tests.
+# The file of a block stands above it; its marks are for the tests.
+s#^```(rust|yaml|toml) ([^ ]*[./][^ ]*).*#`\2`:\n\n```\1#
 s#^```(rust|yaml|toml|sh|console)[ ,].*#```\1#

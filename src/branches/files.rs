@@ -65,7 +65,7 @@ pub fn resolve(texts: &Texts, inputs: &Inputs) -> BTreeMap<RelPath, Resolved> {
                 file: ThreeWay::new(path, Some(last), Some(disk), file),
                 sides,
             };
-            resolved.extend(merged.resolve().map(|resolved| (path.clone(), resolved)));
+            resolved.extend(merged.verdict().map(|resolved| (path.clone(), resolved)));
         }
     }
     resolved
@@ -100,7 +100,7 @@ impl Merged<'_> {
     }
 
     /// The verdict; `None` where the table decides.
-    fn resolve(&self) -> Option<Resolved> {
+    fn verdict(&self) -> Option<Resolved> {
         let (verdict, owner) = (self.file.verdict(), self.file.file.owner);
         let may_lack =
             self.unmerged.is_some() && (verdict != Verdict::Unchanged || owner != Owner::Shared);

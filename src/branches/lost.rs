@@ -59,7 +59,7 @@ impl Lost {
     /// no longer desired (`take`). Other commands set their rows aside, so that they stay in the lock. Returns a remark.
     ///
     /// Errors: there are lost files, and the policy chooses nothing.
-    pub fn resolve(&self, is_sync: bool, inputs: &mut Inputs) -> Result<Option<String>> {
+    pub fn settle(&self, is_sync: bool, inputs: &mut Inputs) -> Result<Option<String>> {
         // A source file tells most about its entry.
         let is_code = |path: &&RelPath| path.as_str().starts_with("src/");
         let Some(first) = self.files.iter().find(is_code).or(self.files.first()) else {

@@ -18,7 +18,7 @@ use crate::{
     merge::markers::{self, Sides},
     plan::Rewritten,
     project::{FILE, Project},
-    reconcile::Last,
+    reconcile::LastApplied,
     template,
     tree::{self, Found, Owner, RelPath},
 };
@@ -128,7 +128,7 @@ impl Branches {
             let rewritten = Rewritten {
                 before,
                 after: Some(after.into()),
-                row: Some(Last::of_file(&path, &file)),
+                row: Some(LastApplied::of_file(&path, &file)),
             };
             kept.insert(path, rewritten);
         }

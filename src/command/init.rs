@@ -15,7 +15,7 @@ use crate::{
     name::{Domain, Invalid, ProjectName},
     project::{Header, InitOptions, PluginEdit, Project, Runtime},
     prompt::Prompt,
-    reconcile::Last,
+    reconcile::LastApplied,
     report::Report,
     template, tree,
 };
@@ -58,7 +58,7 @@ pub fn run(flags: &Global, init: &Init, prompt: Prompt<'_>, report: &Report) -> 
     request.remarks = remarks;
     request.forced = adopted.replaced.into_iter().collect();
     let kept = adopted.kept.into_iter();
-    let kept = kept.map(|path| (path.clone(), Last::of_file(&path, &desired[&path])));
+    let kept = kept.map(|path| (path.clone(), LastApplied::of_file(&path, &desired[&path])));
     request.adopted = kept.collect();
     request.explain = Some(adopt::explain);
     if root != Path::new(".") {

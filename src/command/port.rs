@@ -21,7 +21,7 @@ pub use self::read::Go;
 use self::{
     checklist::{Checklist, FILE, Item, Title},
     definitions::{Definitions, PLACES},
-    permissions::{File, Permissions},
+    permissions::{Asking, Permissions},
     samples::samples,
     tally::Tally,
 };
@@ -203,7 +203,7 @@ impl<'a> Port<'a> {
         let Some(code) = self.files.code.get(file) else {
             return Item::default();
         };
-        let file = File {
+        let file = Asking {
             code,
             of,
             is_main: is_main(file),

@@ -9,7 +9,7 @@ use crate::{
     git,
     memory::{self, Memory},
     project::FILE,
-    reconcile::Last,
+    reconcile::LastApplied,
     report::{Outcome, Report},
     template,
     tree::{self, Found, Owner, RelPath, Tree},
@@ -45,7 +45,7 @@ pub fn run(flags: &Global, update: &Update, report: &Report) -> Result<u8> {
         // A new template for a file that `make manifests` has written does not replace it.
         let is_new = file.owner == Owner::User && !file.named && !memory.rows.contains_key(path);
         if is_new && matches!(tree::find(&workspace.root, path)?, Found::File(_)) {
-            let row = Last::of_file(path, file);
+            let row = LastApplied::of_file(path, file);
             request.adopted.insert(path.clone(), row);
         }
     }

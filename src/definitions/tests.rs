@@ -46,17 +46,17 @@ fn merge_keys_are_replaced_with_their_mappings() {
 fn a_text_of_both_releases_is_read_once_and_each_names_its_own_file() {
     const TEXT: &str = "kind: CustomResourceDefinition\napiVersion: apiextensions.k8s.io/v1\nmetadata: {name: a}\n";
     let files = |sources: &[&str]| {
-        let file = |source: &&str| File {
+        let file = |source: &&str| Manifest {
             source: (*source).to_owned(),
             bytes: TEXT.into(),
         };
         sources.iter().map(file).collect::<Vec<_>>()
     };
-    let after = Files::read(files(&["new.yaml"]), None);
-    let before = Files::read(files(&["old.yaml"]), Some(&after))
+    let after = Manifests::read(files(&["new.yaml"]), None);
+    let before = Manifests::read(files(&["old.yaml"]), Some(&after))
         .release()
         .unwrap();
-    let twice = Files::read(files(&["old.yaml", "copy.yaml"]), Some(&after)).release();
+    let twice = Manifests::read(files(&["old.yaml", "copy.yaml"]), Some(&after)).release();
     let after = after.release().unwrap();
     assert_eq!(before, after);
     let only = |release: &Release| release.definitions().next().cloned().unwrap();

@@ -19,7 +19,7 @@ use crate::{
 
 /// The files at `source`: standard input (`-`), a file, or the YAML and JSON files below a directory. `None` if there is no such
 /// path.
-pub fn read(root: &Path, source: &str) -> Result<Option<Vec<definitions::File>>> {
+pub fn read(root: &Path, source: &str) -> Result<Option<Vec<definitions::Manifest>>> {
     let path = root.join(source);
     let (source, bytes) = if source == "-" {
         ("standard input", tree::read_stream(io::stdin()))
@@ -32,13 +32,13 @@ pub fn read(root: &Path, source: &str) -> Result<Option<Vec<definitions::File>>>
     };
     let bytes = bytes.map_err(|error| unreadable(source, &error.to_string()))?;
     let source = source.to_owned();
-    Ok(Some(vec![definitions::File { source, bytes }]))
+    Ok(Some(vec![definitions::Manifest { source, bytes }]))
 }
 
 /// Every YAML and JSON file below `at`, by path. Links are followed, but no file is read twice: a mounted ConfigMap has a link
 /// beside every file. A link to a parent directory is ignored. One that leads out of `at` and of `root` is refused: whoever made a
 /// repository may have put it there.
-pub fn directory(root: &Path, at: &Path) -> Result<Vec<definitions::File>> {
+pub fn directory(root: &Path, at: &Path) -> Result<Vec<definitions::Manifest>> {
     let shown = |path: &Path| {
         path.strip_prefix(root)
             .unwrap_or(path)
@@ -55,7 +55,7 @@ pub fn directory(root: &Path, at: &Path) -> Result<Vec<definitions::File>> {
     let counts = |entry: &DirEntry| entry.file_type().is_dir() || holds_definitions(entry.path());
     let found = tree::search(at, &around, |entry| counts(entry) && is_new(entry.path()));
     let found = found.map_err(|error| refused(&error.path, &error.error.to_string()))?;
-    let file = |(path, bytes): (PathBuf, _)| definitions::File {
+    let file = |(path, bytes): (PathBuf, _)| definitions::Manifest {
         source: shown(&path),
         bytes,
     };

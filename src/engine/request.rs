@@ -8,7 +8,7 @@ use crate::{
     error::Failure,
     plan::NamedFiles,
     project::Project,
-    reconcile::Last,
+    reconcile::LastApplied,
     tree::{Digest, RelPath},
 };
 
@@ -23,7 +23,7 @@ pub struct Request {
     /// Paths that are written whatever they hold.
     pub forced: BTreeSet<RelPath>,
     /// Existing files that become part of the project as they are: rows for the lock.
-    pub adopted: BTreeMap<RelPath, Last<Digest>>,
+    pub adopted: BTreeMap<RelPath, LastApplied<Digest>>,
     /// Remarks for the report.
     pub remarks: Vec<String>,
     /// The next steps, if the command changes anything.

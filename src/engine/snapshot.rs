@@ -83,7 +83,7 @@ impl<'a> Snapshot<'a> {
 
     /// Settles the lost files by the policy, and returns a remark. Only `sync` deletes or leaves them for good.
     pub fn resolve_lost(&mut self) -> Result<Option<String>> {
-        self.lost.resolve(self.request.is_sync, &mut self.inputs)
+        self.lost.settle(self.request.is_sync, &mut self.inputs)
     }
 
     /// The verdict for a file, and the digest of its text on disk.
@@ -94,7 +94,7 @@ impl<'a> Snapshot<'a> {
             return (reconcile(last, on_disk.as_ref(), None), on_disk);
         };
         let sides = ThreeWay::new(path, last, disk, file);
-        (sides.resolve(&self.inputs).verdict, sides.on_disk)
+        (sides.resolved(&self.inputs).verdict, sides.on_disk)
     }
 
     /// A remark about Shared files that lack generated lines and that `set` leaves as they are. Edits of Shared files are

@@ -17,7 +17,7 @@ use crate::{
     merge::markers,
     plan::Rewritten,
     project::{self, Definition, FILE, Key, Project, Source},
-    reconcile::Last,
+    reconcile::LastApplied,
     template,
     tree::{self, Content, Found, Owner, RelPath},
 };
@@ -262,7 +262,7 @@ impl Workspace {
         };
         for (path, file) in tree {
             if matches!(tree::find(&self.root, &path)?, Found::File(_)) {
-                let row = Last::of_file(&path, &file);
+                let row = LastApplied::of_file(&path, &file);
                 rebuilt.rows.insert(path, row);
             }
         }

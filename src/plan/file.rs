@@ -5,7 +5,7 @@ use crate::{
     change::{Action, Change, ConflictKind, NoteKind, Policy},
     memory,
     merge::{self, Driver, markers},
-    reconcile::{Desired, Last, Remember, Verdict, reconcile},
+    reconcile::{Desired, LastApplied, Remember, Verdict, reconcile},
     tree::{self, Content, Digest, File, Found, Owner, RelPath},
 };
 
@@ -19,7 +19,7 @@ pub struct Planned {
     pub lacks: Vec<String>,
     pub conflict: Option<ConflictKind>,
     /// The row that the lock will hold.
-    pub row: Option<Last<Digest>>,
+    pub row: Option<LastApplied<Digest>>,
 }
 
 /// Plans the file at `path`, which may move there `from` another path. A file that the command rewrites is planned with its new
@@ -106,7 +106,7 @@ fn moved(
 fn undesired(
     inputs: &Inputs,
     path: &RelPath,
-    last: Option<&Last<Digest>>,
+    last: Option<&LastApplied<Digest>>,
     disk: Option<&Vec<u8>>,
 ) -> Planned {
     let digest = disk.map(|bytes| Digest::of(path, bytes));
@@ -140,7 +140,7 @@ fn desired(inputs: &Inputs, sides: &ThreeWay<'_>, at: &RelPath) -> Planned {
         note,
         merged,
         marked,
-    } = sides.resolve(inputs);
+    } = sides.resolved(inputs);
     let done = |change: Option<Change>, note| Planned {
         changes: change.into_iter().collect(),
         note,
@@ -302,7 +302,7 @@ pub struct ThreeWay<'a> {
     /// Its desired path.
     pub path: &'a RelPath,
     /// Its row in the lock; `None` for a new file.
-    pub last: Option<&'a Last<Digest>>,
+    pub last: Option<&'a LastApplied<Digest>>,
     /// The text on disk; `None` without a file.
     pub disk: Option<&'a Vec<u8>>,
     /// The desired file.
@@ -317,7 +317,7 @@ impl<'a> ThreeWay<'a> {
     /// Compares the sides of the file at `path`.
     pub fn new(
         path: &'a RelPath,
-        last: Option<&'a Last<Digest>>,
+        last: Option<&'a LastApplied<Digest>>,
         disk: Option<&'a Vec<u8>>,
         file: &'a File,
     ) -> Self {
@@ -352,7 +352,7 @@ impl<'a> ThreeWay<'a> {
     }
 
     /// The verdict, and the merge of a Tool file whose last applied text is known.
-    pub fn resolve(&self, inputs: &Inputs) -> Resolved {
+    pub fn resolved(&self, inputs: &Inputs) -> Resolved {
         if let Some(resolved) = inputs.resolved.get(self.path) {
             return resolved.clone();
         }
@@ -367,8 +367,9 @@ impl<'a> ThreeWay<'a> {
 
     /// The verdict for a User file that follows a newer definition: `former` was generated from the one before.
     pub fn update_from(&self, former: &Content) -> Resolved {
-        let is_unedited =
-            |last: &Last<Digest>| self.on_disk.is_some_and(|disk| last.any_of.contains(&disk));
+        let is_unedited = |last: &LastApplied<Digest>| {
+            self.on_disk.is_some_and(|disk| last.any_of.contains(&disk))
+        };
         let verdict = match self.last {
             _ if self.on_disk == Some(self.digest) => Verdict::Unchanged,
             Some(last) if is_unedited(last) => Verdict::Write,
@@ -398,17 +399,17 @@ impl<'a> ThreeWay<'a> {
     }
 
     /// The row of a file whose desired text was applied or reported.
-    pub fn desired(&self) -> Last<Digest> {
-        Last::of(self.file.owner, self.digest)
+    pub fn desired(&self) -> LastApplied<Digest> {
+        LastApplied::of(self.file.owner, self.digest)
     }
 
     /// The row of a file that is kept. A lock that git merged may have several rows; one of them stays, preferably that of the text
     /// on disk.
-    pub fn left(&self) -> Option<Last<Digest>> {
+    pub fn left(&self) -> Option<LastApplied<Digest>> {
         let rows = &self.last?.any_of;
         let known = [self.on_disk, Some(self.digest)];
         let mut known = known.into_iter().flatten().filter(|it| rows.contains(it));
-        Some(Last {
+        Some(LastApplied {
             // An owned file is the user's even before its first edit.
             owner: self.file.owner,
             any_of: known

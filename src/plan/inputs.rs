@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::{
     change::{Action, Change, ConflictKind, NoteKind, Policy},
     memory::Memory,
-    reconcile::{Last, Verdict},
+    reconcile::{LastApplied, Verdict},
     tree::{self, Content, Digest, Found, Owner, RelPath, Tree},
 };
 
@@ -37,7 +37,7 @@ pub struct Inputs {
     /// Paths that the user took over: they stay even if they are no longer desired.
     pub owned: BTreeSet<RelPath>,
     /// Rows that stay in the lock and are not planned.
-    pub aside: BTreeMap<RelPath, Last<Digest>>,
+    pub aside: BTreeMap<RelPath, LastApplied<Digest>>,
 }
 
 impl Inputs {
@@ -55,7 +55,7 @@ impl Inputs {
     }
 
     /// The row of a path in the lock.
-    pub fn last(&self, path: &RelPath) -> Option<&Last<Digest>> {
+    pub fn last(&self, path: &RelPath) -> Option<&LastApplied<Digest>> {
         self.memory.rows.get(path)
     }
 }
@@ -119,14 +119,19 @@ pub struct Rewritten {
     /// The new text; `None` if the file goes away.
     pub after: Option<Content>,
     /// The row that the lock will hold.
-    pub row: Option<Last<Digest>>,
+    pub row: Option<LastApplied<Digest>>,
 }
 
 impl Rewritten {
     /// Replaces the content `before`. An unedited file counts as unedited afterwards, too.
-    pub fn of(path: &RelPath, before: &[u8], after: Content, row: Option<&Last<Digest>>) -> Self {
+    pub fn of(
+        path: &RelPath,
+        before: &[u8],
+        after: Content,
+        row: Option<&LastApplied<Digest>>,
+    ) -> Self {
         let row = row.map(|row| match row.any_of.contains(&Digest::of(path, before)) {
-            true => Last::of(row.owner, Digest::of(path, &after)),
+            true => LastApplied::of(row.owner, Digest::of(path, &after)),
             false => row.clone(),
         });
         Self {

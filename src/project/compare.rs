@@ -1,7 +1,7 @@
 //! The fields that may not change once a project was applied.
 
 use super::correction::{self, FILE};
-use super::file::{self, File};
+use super::file::{self, ProjectFile};
 use super::{Project, Settings};
 use crate::error::{Failure, Result};
 use crate::name::{Domain, ProjectName};
@@ -13,7 +13,7 @@ use crate::name::{Domain, ProjectName};
 /// the rules would advise to make the rest of the file agree. A text that is no project passes. If two branches were `merged`,
 /// one of them may have been updated.
 pub fn check_unchanging(text: &[u8], applied: &Project, merged: bool) -> Result<()> {
-    let Ok(File {
+    let Ok(ProjectFile {
         domain,
         project_name,
         plugins,

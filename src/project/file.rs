@@ -17,7 +17,7 @@ use std::{cmp::Ordering, collections::BTreeMap, mem, path::Path};
 
 use serde_yaml::Value;
 
-pub use self::shape::File;
+pub use self::shape::ProjectFile;
 use self::shape::{Entry, Plugins, Probe};
 pub use self::shape::{FormatVersion, OptionsEntry, is_default};
 pub use self::unreadable::missing;
@@ -103,12 +103,12 @@ pub fn text(bytes: &[u8]) -> Result<&str> {
 }
 
 /// The fields of the file. Refuses a file of another tool, and values that are not valid.
-pub fn parse(text: &str) -> Result<File> {
+pub fn parse(text: &str) -> Result<ProjectFile> {
     // A file of another tool deserves that answer before one about a field.
     if let Ok(probe) = yaml::read(text) {
         check_tool(probe)?;
     }
-    let file: File = yaml::read(text).map_err(|error| {
+    let file: ProjectFile = yaml::read(text).map_err(|error| {
         let end = text.lines().count();
         let is_late = |error: yaml::Error| error.at.is_none_or(|(line, _)| line >= end);
         let is_cut_off = yaml::broken(text).is_some_and(is_late);
@@ -151,7 +151,7 @@ fn check_tool(probe: Probe) -> Result<()> {
 /// The entries of one branch that its merge with another one kept as they are, with the lines where they start.
 fn entries_of_one(branch: &[u8], merged: &[Entry]) -> Vec<(Key, Option<usize>)> {
     let text = String::from_utf8_lossy(branch);
-    let entries = yaml::read(&text).map_or_else(|_| Vec::new(), |file: File| file.resources);
+    let entries = yaml::read(&text).map_or_else(|_| Vec::new(), |file: ProjectFile| file.resources);
     let kept = entries.iter().enumerate();
     kept.filter(|(_, entry)| merged.contains(entry))
         .map(|(at, entry)| (entry.key(), line_of_entry(&text, at)))
@@ -170,7 +170,7 @@ fn line_of_entry(text: &str, entry: usize) -> Option<usize> {
     items.nth(entry).map(|(_, number)| number)
 }
 
-fn from_file(file: File) -> Result<Project, Violation> {
+fn from_file(file: ProjectFile) -> Result<Project, Violation> {
     let settings = file.plugins.ours;
     let mut settings = settings.expect("a file without settings is refused");
     let mut resources = BTreeMap::new();
@@ -200,14 +200,14 @@ fn from_file(file: File) -> Result<Project, Violation> {
     Ok(project)
 }
 
-fn to_file(project: &Project) -> File {
+fn to_file(project: &Project) -> ProjectFile {
     let mut project = project.clone();
     let options = project.resources.iter();
     project.settings.options = options
         .filter_map(|(key, resource)| OptionsEntry::of(key, resource))
         .collect();
     let entries = project.resources.into_iter();
-    File {
+    ProjectFile {
         domain: project.domain,
         layout: project.layout,
         plugins: Plugins {

@@ -8,15 +8,16 @@ use super::violation::{Violation, violation};
 use super::{ControllerView, DeployImage, Key, Project, Resource, rules};
 use crate::advice::Script;
 use crate::error::{Failure, Result};
+use crate::name::ControllerName;
 
 const YOURS: &str = "the file of the controller is yours, and no command changes it";
 
 impl Resource {
     /// The names of its controllers with a finalizer, as in `PROJECT`.
     pub(super) fn names_of_finalizers(&self, key: &Key) -> Vec<String> {
-        let default = self.finalizer.then(|| default_name(&key.group, &key.kind));
-        let named = self.finalizers.iter().map(ToString::to_string);
-        let mut names: Vec<_> = default.into_iter().chain(named).collect();
+        let controllers = self.controllers_of(key).into_iter();
+        let with_finalizer = controllers.filter(|it| it.finalizer);
+        let mut names: Vec<_> = with_finalizer.map(|it| it.name).collect();
         names.sort();
         names
     }
@@ -30,11 +31,13 @@ impl Resource {
         names: Vec<String>,
     ) -> Result<(), Violation> {
         for name in names {
-            let named = self.controllers.keys().find(|own| own.as_str() == name);
-            if self.controller && name == default_name(&key.group, &key.kind) {
-                self.finalizer = true;
-            } else if let Some(named) = named {
-                self.finalizers.insert(named.clone());
+            let default = default_name(&key.group, &key.kind);
+            let mut controllers = self.controllers.iter_mut();
+            let is_named = |own: &Option<ControllerName>| {
+                own.as_ref().map_or(&*default, ControllerName::as_str) == name
+            };
+            if let Some((_, controller)) = controllers.find(|(own, _)| is_named(own)) {
+                controller.finalizer = true;
             } else {
                 let broken = violation!(key => "`finalizers` names `{name}`, which is no controller of `{key}`",
                     "the default controller is named `<group>-<kind>`, another one by its `name`");

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::rules::is_namespaced;
-use super::{Api, DeployImage, Key, Project, Resource, Webhooks};
+use super::{Api, Controller, DeployImage, Key, Project, Resource, Webhooks};
 use crate::name::rust::Module;
 use crate::name::{ControllerName, Group, Kind, Plural, Version};
 
@@ -209,31 +209,40 @@ impl Key {
 impl Resource {
     /// The controllers of the entry, whose key is `key`; the default first.
     pub(super) fn controllers_of<'a>(&'a self, key: &'a Key) -> Vec<ControllerView<'a>> {
-        let default = self.controller.then_some(None);
-        let named = self.controllers.keys().map(Some);
-        let view = |own: Option<&ControllerName>| ControllerView {
-            name: match own {
-                Some(name) => name.to_string(),
-                None => default_name(&key.group, &key.kind),
-            },
-            default: own.is_none(),
-            module: match own {
-                Some(name) => Module::of_controller(name),
-                None => Module::of_kind(&key.kind),
-            },
-            group_module: Module::of_group(&key.group, &key.domain),
-            key,
-            resource: self,
-            namespaced: is_namespaced(key, self),
-            finalizer: own.map_or(self.finalizer, |name| self.finalizers.contains(name)),
-            image: self.image.as_ref().filter(|_| own.is_none()),
-        };
-        default.into_iter().chain(named).map(view).collect()
+        let view =
+            |(own, controller): (&'a Option<ControllerName>, &'a Controller)| ControllerView {
+                name: match own {
+                    Some(name) => name.to_string(),
+                    None => default_name(&key.group, &key.kind),
+                },
+                default: own.is_none(),
+                module: match own {
+                    Some(name) => Module::of_controller(name),
+                    None => Module::of_kind(&key.kind),
+                },
+                group_module: Module::of_group(&key.group, &key.domain),
+                key,
+                resource: self,
+                namespaced: is_namespaced(key, self),
+                finalizer: controller.finalizer,
+                image: controller.image.as_ref(),
+            };
+        self.controllers.iter().map(view).collect()
+    }
+
+    /// Whether the kind's default controller watches this version.
+    pub fn has_default_controller(&self) -> bool {
+        self.controllers.contains_key(&None)
+    }
+
+    /// The Deployment that the default controller was generated with.
+    pub fn image(&self) -> Option<&DeployImage> {
+        self.controllers.get(&None)?.image.as_ref()
     }
 
     /// Whether a controller watches the version of the entry.
     pub fn has_controllers(&self) -> bool {
-        self.controller || !self.controllers.is_empty()
+        !self.controllers.is_empty()
     }
 
     /// Whether the operator watches or defines it.

@@ -79,7 +79,7 @@ impl Remedy {
 
 /// The purpose of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Use {
+pub enum Purpose {
     /// A controller watches its objects.
     Controller,
     /// A webhook is called for its objects.

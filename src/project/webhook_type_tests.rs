@@ -106,7 +106,7 @@ fn controllers_of_types_of_other_projects() {
     );
 
     for entry in with_all.resources.values_mut() {
-        (entry.controller, entry.webhooks) = (false, None);
+        entry.webhooks = None;
         entry.controllers.clear();
     }
     let failure = Project::read(with_all.write().as_bytes()).unwrap_err();

@@ -47,7 +47,7 @@ impl Item {
     /// The edit that sets its literal to `text`; `None` if it has that already.
     ///
     /// Errors: it has no literal.
-    pub fn say(&self, text: &str) -> Result<Option<TextEdit>, Error> {
+    pub fn set_literal(&self, text: &str) -> Result<Option<TextEdit>, Error> {
         match &self.value {
             Value::Literal(said, _) if said == text => Ok(None),
             Value::Literal(_, range) => Ok(Some(TextEdit {

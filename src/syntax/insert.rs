@@ -8,7 +8,7 @@ use syn::{
     Visibility, punctuated::Punctuated,
 };
 
-use super::{Error, TextEdit, apply, behind_mark, parse, rename::own_names, tokens};
+use super::{Error, TextEdit, after_byte_order_mark, apply, parse, rename::own_names, tokens};
 
 /// Fields for a struct, as source.
 #[derive(Clone, Debug, Default)]
@@ -46,7 +46,7 @@ pub fn names_in(text: &str) -> Result<BTreeSet<String>, Error> {
 ///
 /// Errors: `text` is not Rust, or has no such struct with named fields, or the struct has one of the fields.
 pub fn add_fields(text: &str, new: &NewFields) -> Result<String, Error> {
-    behind_mark(text, |code| apply(code, edits(code, new)?))
+    after_byte_order_mark(text, |code| apply(code, edits(code, new)?))
 }
 
 fn edits(text: &str, new: &NewFields) -> Result<Vec<TextEdit>, Error> {

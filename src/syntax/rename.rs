@@ -8,7 +8,7 @@ use proc_macro2::{TokenStream, TokenTree};
 
 use self::origin::Origins;
 pub use self::origin::own_names;
-use super::{Error, TextEdit, apply, attribute, behind_mark, parse, tokens};
+use super::{Error, TextEdit, after_byte_order_mark, apply, attribute, parse, tokens};
 
 /// The names of a kind, before and after.
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ const PARENTS: [&str; 3] = ["api", "controllers", "webhooks"];
 ///
 /// Errors: `text` is not Rust, or something else has one of the new names already.
 pub fn rename(text: &str, names: &Renamed) -> Result<String, Error> {
-    behind_mark(text, |code| apply(code, edits(code, names)?))
+    after_byte_order_mark(text, |code| apply(code, edits(code, names)?))
 }
 
 fn edits(text: &str, names: &Renamed) -> Result<Vec<TextEdit>, Error> {
@@ -53,7 +53,7 @@ fn edits(text: &str, names: &Renamed) -> Result<Vec<TextEdit>, Error> {
         let plurals = items.iter().filter(|item| item.name == "plural");
         let old = plurals.filter(|item| item.text() == Some(&names.plural.0));
         for item in old {
-            edits.extend(item.say(&names.plural.1)?);
+            edits.extend(item.set_literal(&names.plural.1)?);
         }
         let kind = items.iter().find(|item| item.name == "kind");
         let root = items.iter().any(|item| item.name == "root");

@@ -379,7 +379,7 @@ fn apis(project: &Project) -> Vec<Vec<Subject>> {
             "namespaced": view.api.namespaced,
             "short_names": short_names.collect::<Vec<_>>(),
             // Whether its controller names other objects after each object.
-            "has_image": view.resource.image.is_some(),
+            "has_image": view.resource.image().is_some(),
             // The category for kubectl, such as `memcached-operator` or `demo-all`; may be empty.
             "category": category,
             // The name of the object in the sample.

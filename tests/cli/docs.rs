@@ -94,6 +94,13 @@ const BEFORE: &[(&str, &str, &[&str])] = &[
             "operator-forge create webhook -q --group cache --version v1 --kind Memcached --conversion",
         ],
     ),
+    (
+        "docs/conversion.md",
+        "operator-forge delete webhook ",
+        &[
+            "operator-forge create api -q --group cache --version v2 --kind Memcached --from-version v1",
+        ],
+    ),
     ("docs/external-types.md", "kubectl get crd ", &[PROJECT]),
     ("docs/fields.md", "operator-forge create api", &[PROJECT]),
     (

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::{
     advice::Advice,
-    definitions::{self, File},
+    definitions::{self, Manifest},
     engine::{crd_files, derived::CRDS},
     error::{Failure, Result},
     kubebuilder::Files,
@@ -103,7 +103,7 @@ impl Definitions {
         let mut texts: Vec<_> = texts.collect();
         texts.sort_by_key(|(distance, path, _)| (*distance, *path));
         for (_, path, text) in texts {
-            let file = File {
+            let file = Manifest {
                 source: path.clone(),
                 bytes: text.clone().into_bytes(),
             };

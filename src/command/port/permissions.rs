@@ -43,9 +43,9 @@ pub struct Permissions {
     pub resources: Vec<bool>,
 }
 
-/// The file that asks.
+/// A file that asks for permissions.
 #[derive(Clone, Copy)]
-pub struct File<'a> {
+pub struct Asking<'a> {
     /// Its code.
     pub code: &'a Code,
     /// The type of the controller that becomes of it: `Controller::external`, which grants reading its own kind. kubebuilder scaffolds
@@ -60,7 +60,7 @@ type Resources = BTreeMap<(String, String, Option<String>), BTreeSet<String>>;
 
 impl Permissions {
     /// What the markers of a file become in a project. `own_groups` are the API groups that the Go project defines.
-    pub fn of(project: &Project, own_groups: &BTreeSet<String>, file: File<'_>) -> Self {
+    pub fn of(project: &Project, own_groups: &BTreeSet<String>, file: Asking<'_>) -> Self {
         let mut permissions = Self::default();
         let mut resources = Resources::new();
         for rule in &file.code.rules {
@@ -120,7 +120,7 @@ impl Permissions {
     }
 
     /// Adds the watches, which have permissions without a marker.
-    fn builds(&mut self, file: File<'_>) {
+    fn builds(&mut self, file: Asking<'_>) {
         let Built { owned, watched, .. } = &file.code.built;
         let is_other =
             |kind: &&String| file.of.is_none_or(|key| kind.as_str() != key.kind.as_str());
@@ -143,7 +143,7 @@ impl Permissions {
     fn resource(
         &mut self,
         project: &Project,
-        file: File<'_>,
+        file: Asking<'_>,
         (group, resource, name): (String, String, Option<String>),
         mut verbs: BTreeSet<String>,
     ) {
@@ -287,7 +287,7 @@ mod tests {
         let (video, _) = project.resources().nth(1).unwrap();
         assert_eq!(video.kind.as_str(), "Video");
         let groups = ["media.example.com".to_owned()].into();
-        let file = File {
+        let file = Asking {
             code: &Code::read(text),
             of: Some(video),
             is_main: false,
@@ -375,7 +375,7 @@ mod tests {
         let text = marker("groups=coordination.k8s.io,resources=leases,verbs=get;create")
             + &marker("groups=\"\",resources=nodes,verbs=list")
             + "b.Owns(&corev1.Pod{})";
-        let file = File {
+        let file = Asking {
             code: &Code::read(&text),
             of: None,
             is_main: true,

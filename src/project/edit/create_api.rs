@@ -9,7 +9,7 @@ use crate::advice::Advice;
 use crate::error::{Failure, Result};
 use crate::name::{ControllerName, Plural, ShortName, Version, flag_of, kubernetes, rust::Module};
 use crate::project::rules;
-use crate::project::violation::Use;
+use crate::project::violation::Purpose;
 use crate::project::{Api, DeployImage, Fields, Key, Project, Resource, Source};
 
 /// The flags of `create api`.
@@ -215,7 +215,7 @@ impl Project {
     /// Adds the controller to the entry at `key`.
     fn control(&mut self, key: &Key, create: &CreateApi) -> Result<()> {
         let mut of_kind = self.resources.iter().filter(|(it, _)| it.is_same_kind(key));
-        let is_elsewhere = of_kind.any(|(it, entry)| it != key && entry.controller);
+        let is_elsewhere = of_kind.any(|(it, entry)| it != key && entry.has_default_controller());
         let resource = self.resources.get_mut(key);
         let resource = resource.expect("the entry was just found or made");
         if create.finalizer == Some(true) && resource.api.is_none() {
@@ -224,33 +224,30 @@ impl Project {
         let Some(name) = &create.controller_name else {
             // The rules refuse a second default controller, too. Their advice is no controller, but a finalizer needs one.
             let is_second = is_elsewhere && create.finalizer == Some(true);
-            if is_second || resource.controller && !create.force {
+            if is_second || resource.has_default_controller() && !create.force {
                 return Err(controller_exists(key));
             }
-            resource.controller = true;
+            let default = resource.controllers.entry(None).or_default();
             if create.image.is_some() {
-                resource.image.clone_from(&create.image);
-                resource.finalizer = false;
+                default.image.clone_from(&create.image);
+                default.finalizer = false;
             }
-            resource.finalizer = create.finalizer.unwrap_or(resource.finalizer);
-            if resource.finalizer && resource.image.is_some() {
+            default.finalizer = create.finalizer.unwrap_or(default.finalizer);
+            if default.finalizer && default.image.is_some() {
                 return Err(beside_image("finalizers"));
             }
             return Ok(());
         };
-        if resource.controllers.contains_key(name) && !create.force {
+        let own = Some(name.clone());
+        if resource.controllers.contains_key(&own) && !create.force {
             return Err(Failure::refused(format!(
                 "`{}` has a controller `{name}` already",
                 key.kind
             ))
             .advise(Advice::set("--controller-name", format!("{name}-2"))));
         }
-        resource.controllers.entry(name.clone()).or_default();
-        match create.finalizer {
-            Some(true) => _ = resource.finalizers.insert(name.clone()),
-            Some(false) => _ = resource.finalizers.remove(name),
-            None => {}
-        }
+        let controller = resource.controllers.entry(own).or_default();
+        controller.finalizer = create.finalizer.unwrap_or(controller.finalizer);
         Ok(())
     }
 }
@@ -335,7 +332,7 @@ impl CreateApi {
         let own = project.own_key(&self.gvk);
         Ok(match self.resource {
             true => own,
-            false => project.known_key(&own, self.external.as_ref(), Use::Controller)?,
+            false => project.known_key(&own, self.external.as_ref(), Purpose::Controller)?,
         })
     }
 

@@ -8,7 +8,7 @@ use crate::advice::{Advice, Flag, Script};
 use crate::error::{Failure, Result};
 use crate::name::{Plural, Version, WebhookPath, flag_of};
 use crate::project::rules;
-use crate::project::violation::{Remedy, Use};
+use crate::project::violation::{Purpose, Remedy};
 use crate::project::webhooks::spoke_flags;
 use crate::project::{Admission, Certificates, Key, Project};
 
@@ -183,7 +183,7 @@ impl CreateWebhook {
                 .advise(Advice::Set(spoke_flags([twice]))));
         }
         let own = project.own_key(&self.gvk);
-        let known = project.known_key(&own, self.external.as_ref(), Use::Webhook);
+        let known = project.known_key(&own, self.external.as_ref(), Purpose::Webhook);
         let mut versions = project.apis_of(&self.gvk.group, &self.gvk.kind);
         let is_new_version = self.conversion && versions.next().is_some();
         let key = known.map_err(|violation| match is_new_version {

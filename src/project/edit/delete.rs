@@ -66,16 +66,17 @@ impl Project {
         }
         match &delete.controller_name {
             Some(name) => {
-                left.finalizers.remove(name);
-                if left.controllers.remove(name).is_none() {
+                if left.controllers.remove(&Some(name.clone())).is_none() {
                     return Err(self.no_controller(&key, Some(name)));
                 }
             }
-            None if delete.controller.unwrap_or(left.controller || !resource) => {
-                if !left.controller {
+            None if delete
+                .controller
+                .unwrap_or(left.has_default_controller() || !resource) =>
+            {
+                if left.controllers.remove(&None).is_none() {
                     return Err(self.no_controller(&key, None));
                 }
-                (left.controller, left.finalizer, left.image) = (false, false, None);
             }
             None => {}
         }
@@ -199,10 +200,10 @@ impl Project {
         };
         let webhook = |of: &Key| Script::forge("delete webhook").flags(&of.flags());
         let mut needs = Vec::new();
-        if left.controller {
+        if left.has_default_controller() {
             needs.push((format!("its controller watches {version}"), controller()));
         }
-        for name in left.controllers.keys() {
+        for name in left.controllers.keys().flatten() {
             let delete = controller().code("--controller-name").arg(name.as_str());
             needs.push((format!("its controller `{name}` watches {version}"), delete));
         }

@@ -5,7 +5,7 @@ use crate::advice::{Advice, Flag, Script};
 use crate::error::{Failure, Result};
 use crate::name::{Domain, Group, Kind, Plural, RustPath, Version, flag_of};
 use crate::project::rules::{may_be_meant, not_external, unknown_kind};
-use crate::project::violation::{Use, Violation};
+use crate::project::violation::{Purpose, Violation};
 use crate::project::{Key, Project, Resource};
 
 /// An external type.
@@ -144,7 +144,7 @@ impl Project {
         &self,
         own: &Key,
         external: Option<&External>,
-        to_be: Use,
+        to_be: Purpose,
     ) -> Result<Key, Violation> {
         let key = match external {
             Some(External { domain, .. }) => Some(self.external_key(own, domain)),

@@ -137,15 +137,16 @@ impl Project {
             None => stored.filter(|_| !import.external),
         };
         let Some(key) = key else { return Ok(()) };
-        let is_of_kind =
-            |(other, entry): (&Key, &Resource)| entry.controller && other.is_same_kind(key);
+        let is_of_kind = |(other, entry): (&Key, &Resource)| {
+            entry.has_default_controller() && other.is_same_kind(key)
+        };
         let exists = self.resources().any(is_of_kind);
         match (exists, import.controller) {
             (true, Some(true)) => return Err(controller_exists(key)),
             (true, _) => {}
             (false, _) => {
-                let entry = self.resources.get_mut(key);
-                entry.expect("it was just created").controller = true;
+                let entry = self.resources.get_mut(key).expect("it was just created");
+                entry.controllers.entry(None).or_default();
             }
         }
         Ok(())

@@ -14,7 +14,8 @@ use crate::name::{
 };
 use crate::project::violation::{Violation, violation};
 use crate::project::{
-    Admission, Api, DeployImage, Fields, Key, LAYOUT, Resource, Settings, Source, Webhooks,
+    Admission, Api, Controller, DeployImage, Fields, Key, LAYOUT, Resource, Settings, Source,
+    Webhooks,
 };
 
 /// An example of an external type.
@@ -23,7 +24,7 @@ const PATH: &str = "path: cert_manager_crds::v1::Certificate";
 /// The whole file.
 #[derive(Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", expecting = "the fields of a project")]
-pub struct File {
+pub struct ProjectFile {
     #[serde(default, skip_serializing_if = "is_default")]
     pub domain: Domain,
     #[serde(default, deserialize_with = "one_or_more")]
@@ -71,7 +72,7 @@ pub struct Entry {
     #[serde(default, skip_serializing_if = "is_default")]
     controller: bool,
     #[serde(default, skip_serializing_if = "is_default")]
-    controllers: Vec<Controller>,
+    controllers: Vec<Named>,
     #[serde(default, skip_serializing_if = "is_default")]
     core: bool,
     #[serde(default, skip_serializing_if = "is_default")]
@@ -92,7 +93,7 @@ pub struct Entry {
 
 #[derive(Deserialize, PartialEq, Serialize)]
 #[serde(expecting = "a controller with its name")]
-struct Controller {
+struct Named {
     name: ControllerName,
     #[serde(flatten)]
     extra: Mapping,
@@ -164,6 +165,7 @@ struct Options {
 impl Entry {
     /// The entry of `resource` in the file.
     pub fn of(key: Key, resource: Resource) -> Self {
+        let controller = resource.has_default_controller();
         let mut extra = resource.extra;
         if let Some(path) = &resource.external {
             extra.insert("path".into(), path.as_str().into());
@@ -173,9 +175,14 @@ impl Entry {
         Self {
             plural: Some(resource.plural).filter(|plural| *plural != usual),
             api: resource.api,
-            controller: resource.controller,
+            controller,
             controllers: controllers
-                .map(|(name, extra)| Controller { name, extra })
+                .filter_map(|(name, it)| {
+                    Some(Named {
+                        name: name?,
+                        extra: it.extra,
+                    })
+                })
                 .collect(),
             core: resource.core,
             external: resource.external.is_some(),
@@ -219,15 +226,21 @@ impl Entry {
             }
         };
         let webhooks = self.webhooks.map(|fields| fields.webhooks(key));
-        let controllers = self.controllers.into_iter();
+        let default = self.controller.then(Default::default).into_iter();
+        let controllers = self.controllers.into_iter().map(|Named { name, extra }| {
+            let controller = Controller {
+                extra,
+                ..Controller::default()
+            };
+            (Some(name), controller)
+        });
         let plural = self.plural;
         let plural = plural.unwrap_or_else(|| usual_plural(key, self.core));
         Ok(Resource {
             api: self.api,
-            controller: self.controller,
             external,
             webhooks: webhooks.transpose()?.filter(|all| !all.is_empty()),
-            controllers: controllers.map(|it| (it.name, it.extra)).collect(),
+            controllers: default.chain(controllers).collect(),
             core: self.core,
             extra,
             ..Resource::new(plural)
@@ -302,7 +315,7 @@ impl OptionsEntry {
             fields: api.fields.spec,
             status_fields: api.fields.status,
             finalizers: resource.names_of_finalizers(key),
-            deploy_image: resource.image.clone(),
+            deploy_image: resource.image().cloned(),
             extra: resource.options.clone(),
         };
         if options == Options::default() && resource.options_entry.is_empty() {
@@ -334,8 +347,11 @@ impl OptionsEntry {
         };
         (resource.options, resource.options_entry) = (self.options.extra, self.extra);
         resource.put_finalizers(&key, self.options.finalizers)?;
-        resource.image = self.options.deploy_image;
-        if resource.image.is_some() && (resource.api.is_none() || !resource.controller) {
+        let has_api = resource.api.is_some();
+        let default = resource.controllers.get_mut(&None).filter(|_| has_api);
+        if let Some(default) = default {
+            default.image = self.options.deploy_image;
+        } else if self.options.deploy_image.is_some() {
             let broken = violation!(&key => "`{key}` has `deployImage`, but not both an API and its default controller",
                 "it is the Deployment that this controller was generated with");
             return Err(broken.in_file("remove `deployImage`"));

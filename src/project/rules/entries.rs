@@ -2,7 +2,7 @@
 
 use super::groups::two_types;
 use crate::name::{Group, Kind, is_near, kubernetes};
-use crate::project::violation::{Remedy, Use, Violation, violation};
+use crate::project::violation::{Purpose, Remedy, Violation, violation};
 use crate::project::{Key, Project, Resource};
 
 /// The first violation by the entry itself.
@@ -137,8 +137,8 @@ fn own_entry(project: &Project, key: &Key, resource: &Resource) -> Option<Violat
         return Some(broken.in_file(format!("domain: {ours}")));
     }
     let to_be = match resource.has_controllers() {
-        true => Use::Controller,
-        false => Use::Webhook,
+        true => Purpose::Controller,
+        false => Purpose::Webhook,
     };
     let is_used = resource.has_controllers() || resource.webhooks.is_some();
     (resource.api.is_none() && is_used).then(|| unknown_kind(project, key, to_be))
@@ -176,13 +176,13 @@ pub fn may_be_meant(
 
 /// The violation by a controller or a webhook for a kind that neither the project nor Kubernetes defines. It names the type
 /// that was probably meant.
-pub fn unknown_kind(project: &Project, key: &Key, to_be: Use) -> Violation {
+pub fn unknown_kind(project: &Project, key: &Key, to_be: Purpose) -> Violation {
     let broken = violation!(key => "`{key}` is defined neither by this project nor by Kubernetes");
     let broken = broken.note(match to_be {
-        Use::Controller => {
+        Purpose::Controller => {
             "a controller watches a Rust type: of this project, of Kubernetes or of another crate"
         }
-        Use::Webhook => {
+        Purpose::Webhook => {
             "a webhook takes a Rust type: of this project, of Kubernetes or of another crate"
         }
     });
@@ -207,13 +207,13 @@ pub fn unknown_kind(project: &Project, key: &Key, to_be: Use) -> Violation {
     let (group, version, kind) = (core.group, core.version, core.kind);
     let broken = broken.in_file(format!("core: true, group: {group}, kind: {kind}"));
     broken.by_command(match to_be {
-        Use::Controller => Remedy::set([
+        Purpose::Controller => Remedy::set([
             ("group", group),
             ("version", version),
             ("kind", kind),
             ("api", "false"),
         ]),
-        Use::Webhook => Remedy::entry(group, version, kind),
+        Purpose::Webhook => Remedy::entry(group, version, kind),
     })
 }
 

@@ -45,7 +45,9 @@ fn binaries() -> Result<&'static BTreeMap<String, PathBuf>> {
 
 fn build() -> Result<BTreeMap<String, PathBuf>> {
     let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["build", "--examples", "--all-features", "--locked"]);
+    // As `make test` has compiled everything, so that only the examples are left to link.
+    cargo.args(["build", "--profile", "test", "--workspace"]);
+    cargo.args(["--examples", "--all-features", "--locked"]);
     cargo.args(["--message-format", "json", "--quiet"]);
     // cargo's variables would change the environment of build scripts, and rebuild half of the
     // dependencies.

@@ -7,7 +7,7 @@ use crd_compat::Release;
 use super::BASES;
 use crate::{
     advice::Script,
-    definitions::{File, Files},
+    definitions::{Manifest, Manifests},
     engine::{Workspace, crd_files},
     error::{Failure, Result},
     git, project,
@@ -21,9 +21,9 @@ pub fn both(root: &Path, released: &str) -> Result<(Release, Release)> {
     }
     let (before, after) = rayon::join(
         || before(root, released),
-        || after(root).map(|files| Files::read(files, None)),
+        || after(root).map(|files| Manifests::read(files, None)),
     );
-    let before = Files::read(before?, after.as_ref().ok()).release()?;
+    let before = Manifests::read(before?, after.as_ref().ok()).release()?;
     if before.is_empty() && (released == "-" || root.join(released).exists()) {
         return Err(
             Failure::refused(format!("no CustomResourceDefinition in `{released}`"))
@@ -34,7 +34,7 @@ pub fn both(root: &Path, released: &str) -> Result<(Release, Release)> {
     Ok((before, after?.release()?))
 }
 
-fn before(root: &Path, released: &str) -> Result<Vec<File>> {
+fn before(root: &Path, released: &str) -> Result<Vec<Manifest>> {
     if released.trim().is_empty() {
         return Err(Failure::usage("`--crds` names nothing")
             .note(
@@ -65,14 +65,14 @@ fn before(root: &Path, released: &str) -> Result<Vec<File>> {
     // A link to a file is not read again.
     let is_new = |(_, text): &(git::Blob, Vec<u8>)| seen.insert(text.clone());
     let links: Vec<_> = links.into_iter().filter(is_new).collect();
-    let file = |(file, bytes): (git::Blob, _)| File {
+    let file = |(file, bytes): (git::Blob, _)| Manifest {
         source: format!("{released}:{}", file.path),
         bytes,
     };
     Ok(files.into_iter().chain(links).map(file).collect())
 }
 
-fn after(root: &Path) -> Result<Vec<File>> {
+fn after(root: &Path) -> Result<Vec<Manifest>> {
     match tree::find(root, &RelPath::constant(BASES))? {
         Found::Obstacle(Obstacle {
             kind: ObstacleKind::Directory,
