@@ -41,7 +41,7 @@ const ALL: [(&[&str], &str); 7] = [
 
 /// Pages whose code compiles in a project that these lines make. Their commands are about other projects.
 const CODE: [(&[&str], &str); 3] = [
-    (&["docs/webhooks.md"], ONE_API),
+    (&["docs/webhooks.md"], WEBHOOK_OF_PODS),
     (&["docs/external-types.md"], EXTERNAL),
     (&["docs/monitoring.md"], ONE_API),
 ];
@@ -53,6 +53,13 @@ const ALWAYS: usize = 2;
 const ONE_API: &str = "operator-forge init -q memcached-operator --domain example.com --vcs none
 cd memcached-operator
 operator-forge create api -q --group cache --version v1alpha1 --kind Memcached";
+
+/// A project with an API, and a webhook of Pods.
+const WEBHOOK_OF_PODS: &str =
+    "operator-forge init -q memcached-operator --domain example.com --vcs none
+cd memcached-operator
+operator-forge create api -q --group cache --version v1alpha1 --kind Memcached
+operator-forge create webhook -q --group core --version v1 --kind Pod --defaulting";
 
 /// A project with a controller of an external type, which a module has as a crate would.
 const EXTERNAL: &str = "operator-forge init -q issuer-operator --domain example.com --vcs none
