@@ -101,7 +101,8 @@ impl From<anyhow::Error> for Failure {
         let causes = error.chain().skip(1).map(ToString::to_string);
         causes
             .fold(Self::refused(error.to_string()), Self::note)
-            .note("if it happens again, report it with the command you ran, your PROJECT file and the version")
+            .note("this is a bug in operator-forge, not in your project")
+            .note("report it with the command you ran, your PROJECT file and the version")
             .advise(Script::forge("version"))
     }
 }

@@ -1,7 +1,7 @@
-//! Questions, on a terminal only; each names the flag that would have answered it.
+//! Questions, on a terminal only; each has a flag that answers it beforehand.
 //!
-//! Invariants: nothing is written before the last answer; Ctrl-C, and Ctrl-D where nothing is typed, end every question; a question
-//! of any length is printed once. Where the terminal can, questions are answered key by key ([`keys`]), elsewhere by lines
+//! Invariants: nothing is written before the last answer; Ctrl-C ends the command, and Escape or the end of the input the question; a
+//! question of any length is printed once. Where the terminal can, questions are answered key by key ([`keys`]), elsewhere by lines
 //! ([`lines`]).
 
 mod keys;
@@ -12,13 +12,15 @@ use std::{
     io::{self, IsTerminal, stderr, stdin},
 };
 
+use dialoguer::console::Term;
+
 use self::keys::Keys;
 use self::lines::Lines;
 use crate::{
     advice::{Advice, Flag},
     change::Policy,
     error::{Failure, Result},
-    report::Report,
+    report::{Report, is_dumb},
 };
 
 /// The most items that a refusal or a question lists.
@@ -49,8 +51,11 @@ impl<'a> Prompt<'a> {
     /// A prompt that asks only if `allowed`, and on a terminal.
     pub fn new(report: &'a Report, allowed: bool) -> Self {
         let is_terminal = stdin().is_terminal() && stderr().is_terminal() && !report.is_json();
-        let is_dumb = cfg!(unix) && env::var_os("TERM").is_none_or(|term| term == "dumb");
-        let way = match (allowed && is_terminal, is_dumb) {
+        // A terminal of MSYS on Windows is a pipe, which has lines only.
+        let is_msys = Term::stderr().features().is_msys_tty();
+        let is_unknown = cfg!(unix) && env::var_os("TERM").is_none();
+        let has_lines_only = is_dumb() || is_unknown || is_msys;
+        let way = match (allowed && is_terminal, has_lines_only) {
             (false, _) => Way::Never,
             (true, true) => Way::Lines,
             (true, false) => Way::Keys,
@@ -83,11 +88,7 @@ impl<'a> Prompt<'a> {
                 .advise(example));
         }
         let parse = |text: &str| parse(text).map_err(|failure| failure.what);
-        let answer = match self.way {
-            Way::Keys => Keys::new(self.report).line(question, flag, None, parse),
-            _ => Lines::new(self.report).line(question, flag, parse),
-        };
-        self.answered(answer, &example)
+        self.line(question, flag, None, &example, parse)
     }
 
     /// The flag's value, or an answer; `default` without a terminal.
@@ -101,14 +102,24 @@ impl<'a> Prompt<'a> {
         if given.is_some() || !self.is_allowed() {
             return Ok(given.unwrap_or(default));
         }
-        let answer = match self.way {
-            Way::Keys => Keys::new(self.report).yes(question, flag, default),
-            _ => Lines::new(self.report).yes(question, flag, default),
-        };
-        self.answered(answer, &Advice::switch(flag))
+        self.yes_or_no(question, flag, &Advice::switch(flag), default)
     }
 
-    /// The answers to a question, and to `another`, until one is empty; none without a terminal.
+    fn yes_or_no(self, question: &str, flag: &str, help: &Advice, default: bool) -> Result<bool> {
+        let choice = if default { "Y/n" } else { "y/N" };
+        let question = format!("{question} [{choice}]");
+        self.line(&question, flag, None, help, |text| {
+            match text.trim().to_ascii_lowercase().as_str() {
+                "" => Ok(default),
+                "y" | "yes" => Ok(true),
+                "n" | "no" => Ok(false),
+                _ => Err("y or n".to_owned()),
+            }
+        })
+    }
+
+    /// The answers to a question until one is empty; none without a terminal. Where the first question is still in view, `another`
+    /// stands for it.
     pub fn each<T>(
         self,
         flag: &str,
@@ -127,18 +138,11 @@ impl<'a> Prompt<'a> {
                 "" => Ok(None),
                 text => parse(text).map(Some).map_err(|failure| failure.what),
             };
-            let answer = match self.way {
-                Way::Keys => {
-                    let question = if answers.is_empty() {
-                        question
-                    } else {
-                        another
-                    };
-                    Keys::new(self.report).line(question, flag, Some(complete), parse)
-                }
-                _ => Lines::new(self.report).line(question, flag, parse),
+            let question = match self.way {
+                Way::Keys if !answers.is_empty() => another,
+                _ => question,
             };
-            match self.answered(answer, &help)? {
+            match self.line(question, flag, Some(complete), &help, parse)? {
                 Some(answer) => answers.push(answer),
                 None => return Ok(answers),
             }
@@ -175,7 +179,7 @@ impl<'a> Prompt<'a> {
         })
     }
 
-    /// The index of one of `items`, by its number or a part of its name. The `missing` flags would have named it.
+    /// The index of one of `items`. The `missing` flags would have named it.
     ///
     /// Errors: without a terminal, a usage error that lists `items`, and advises `help`.
     pub fn choose(
@@ -198,7 +202,8 @@ impl<'a> Prompt<'a> {
 
     /// Whether a question may have a list with boxes. Elsewhere, each box is a question of its own.
     pub fn has_boxes(self) -> bool {
-        self.way == Way::Keys
+        // dialoguer needs three rows for them.
+        self.way == Way::Keys && Keys::new(self.report).rows() >= 3
     }
 
     /// Which of some switches a person wants, each with its flag and its question; those that are `on` are preselected. Without a
@@ -210,33 +215,53 @@ impl<'a> Prompt<'a> {
         on: [bool; N],
     ) -> Result<[bool; N]> {
         let mut chosen = on;
-        if self.way == Way::Keys {
+        if self.has_boxes() {
             let boxes = switches.iter().map(|(flag, question)| {
                 let question = question.trim_end_matches('?');
                 (flag.words().join(" "), format!(": {question}"))
             });
             let boxes: Vec<(String, String)> = boxes.collect();
             let answer = Keys::new(self.report).several(question, &boxes, &on);
-            let flags = switches.iter().map(|(flag, _)| flag.clone());
-            let found = self.answered(answer, &Advice::set_all(flags))?;
+            let first = switches.iter().take(1).map(|(flag, _)| flag.clone());
+            let found = self.answered(answer, &Advice::set_all(first))?;
             return Ok(std::array::from_fn(|at| found.contains(&at)));
         }
         for ((flag, question), chosen) in switches.iter().zip(&mut chosen) {
-            *chosen = self.yes(&flag.words().join(" "), question, None, *chosen)?;
+            let help = Advice::set_all([flag.clone()]);
+            if self.is_allowed() {
+                *chosen = self.yes_or_no(question, &flag.words().join(" "), &help, *chosen)?;
+            }
         }
         Ok(chosen)
+    }
+
+    /// An answer that `parse` accepts.
+    fn line<T>(
+        self,
+        question: &str,
+        flag: &str,
+        complete: Option<Complete>,
+        help: &Advice,
+        parse: impl Fn(&str) -> Result<T, String>,
+    ) -> Result<T> {
+        let answer = match self.way {
+            Way::Keys => Keys::new(self.report).line(question, flag, complete, parse),
+            _ => Lines::new(self.report).line(question, flag, parse),
+        };
+        self.answered(answer, help)
     }
 
     /// The answer, or the refusal of a question that ended without one; `help` is the advice to answer beforehand.
     fn answered<T>(self, answer: io::Result<Option<T>>, help: &Advice) -> Result<T> {
         let why = match answer {
             Ok(Some(answer)) => return Ok(answer),
+            Ok(None) if self.way == Way::Keys => "the question was left".to_owned(),
             Ok(None) => "the input ended".to_owned(),
             Err(error) => error.to_string(),
         };
         self.report.question("\n");
         Err(Failure::refused(format!("no answer: {why}"))
-            .note("nothing was written; the flag in brackets answers without a question")
+            .note("nothing was written; a flag answers without a question")
             .advise(help.clone()))
     }
 }

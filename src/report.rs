@@ -24,6 +24,7 @@ pub use self::compat::Comparison;
 pub use self::drift::{Drift, DriftKind};
 pub use self::status::{FileState, FileStatus, StatusReport};
 pub use self::text::one_line;
+pub use self::text::printable;
 use self::{caller::Caller, text::Page};
 use crate::{
     advice::{NextStep, Script},
@@ -304,6 +305,6 @@ impl Report {
 }
 
 /// Whether the terminal understands no more than lines.
-fn is_dumb() -> bool {
+pub fn is_dumb() -> bool {
     std::env::var_os("TERM").is_some_and(|value| value == "dumb")
 }

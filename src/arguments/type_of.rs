@@ -23,9 +23,6 @@ pub fn type_of(
         true => example,
         false => known(project, flags),
     };
-    if !is_new && let Some(gvk) = one_of(project, flags, prompt)? {
-        return Ok(gvk);
-    }
     let may_be_empty = !project.domain.as_str().is_empty() && !prompt.is_allowed();
     let group = flags.group.as_deref().or(may_be_empty.then_some(""));
     let absent = (
@@ -52,7 +49,7 @@ pub fn type_of(
 }
 
 /// A type of the project that a person chooses where no flag names any; `None` for another type.
-fn one_of(project: &Project, flags: &TypeFlags, prompt: Prompt<'_>) -> Result<Option<Gvk>> {
+pub fn one_of(project: &Project, flags: &TypeFlags, prompt: Prompt<'_>) -> Result<Option<Gvk>> {
     let keys: Vec<&Key> = project.resources().map(|(key, _)| key).collect();
     let given = [&flags.group, &flags.version, &flags.kind];
     if !prompt.is_allowed() || keys.is_empty() || given.iter().any(|flag| flag.is_some()) {

@@ -210,7 +210,7 @@ pub struct Webhook {
 
 impl ValueEnum for Certificates {
     fn value_variants<'a>() -> &'a [Self] {
-        &[Self::SelfManaged, Self::CertManager, Self::Mounted]
+        &Self::ALL
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {

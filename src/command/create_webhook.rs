@@ -2,7 +2,10 @@
 
 use crate::{
     advice::{Flag, NextStep, Script},
-    arguments::{external, type_of::type_of},
+    arguments::{
+        external,
+        type_of::{one_of, type_of},
+    },
     cli::Webhook,
     engine::{Request, Workspace, next},
     error::Result,
@@ -59,7 +62,15 @@ pub fn run(workspace: &Workspace, webhook: &Webhook, prompt: Prompt<'_>) -> Resu
 }
 
 fn create(project: &Project, webhook: &Webhook, prompt: Prompt<'_>) -> Result<CreateWebhook> {
-    let gvk = type_of(project, &webhook.of, prompt, false)?;
+    // A type with a path is none of the project's.
+    let chosen = match webhook.external.external_api_path {
+        None => one_of(project, &webhook.of, prompt)?,
+        Some(_) => None,
+    };
+    let gvk = match chosen {
+        Some(gvk) => gvk,
+        None => type_of(project, &webhook.of, prompt, false)?,
+    };
     // A command line that names one webhook does not mean the others.
     let named = [webhook.defaulting, webhook.validation, webhook.conversion];
     let [defaulting, validation, conversion] = match named {

@@ -41,10 +41,12 @@ pub fn run(
         plugins: PluginEdit::parse(&edit.plugins)?,
     };
     let mut remarks = edit.foreign.remarks();
-    if prompt.is_allowed() && settings == EditSettings::default() && remarks.is_empty() {
+    let is_default = |settings: &EditSettings| *settings == EditSettings::default();
+    let is_asked = prompt.is_allowed() && is_default(&settings) && remarks.is_empty();
+    if is_asked {
         settings = ask(before, prompt)?;
     }
-    let project = match settings == EditSettings::default() && !remarks.is_empty() {
+    let project = match is_default(&settings) && (is_asked || !remarks.is_empty()) {
         true => before.clone(),
         false => before.edit(&settings)?,
     };
@@ -69,28 +71,17 @@ pub fn run(
 
 /// Asks for the setting to change, and for its value.
 fn ask(before: &Project, prompt: Prompt<'_>) -> Result<EditSettings> {
-    let names = [
-        "plugins",
-        "certificates",
-        "namespaced",
-        "license",
-        "owner",
-        "kubernetes",
-    ];
-    let flags = names.map(|name| format!("--{name}"));
-    let chosen = prompt.choose(
-        "Which setting?",
-        &["edit --help"],
-        Advice::Help,
-        &names.map(String::from),
-    )?;
-    let flag = flags[chosen].as_str();
-    let line = |question: &str| {
-        let missing = ("", Advice::Help);
-        prompt.value(flag, question, None, missing, |text| Ok(text.to_owned()))
-    };
+    let mut names = vec!["plugins", "namespaced", "license", "owner", "kubernetes"];
+    if !before.webhooks().is_empty() {
+        names.push("certificates");
+    }
+    let items: Vec<String> = names.iter().map(ToString::to_string).collect();
+    let at = prompt.choose("Which setting?", &["edit --help"], Advice::Help, &items)?;
+    let flag = format!("--{}", names[at]);
+    let flag = flag.as_str();
+    let missing = || ("", Advice::Help);
     let mut settings = EditSettings::default();
-    match names[chosen] {
+    match names[at] {
         "plugins" => {
             let plugins = before.plugins();
             settings.plugins = plugins::ask(prompt, |plugin| plugins.contains(&plugin))?;
@@ -105,11 +96,20 @@ fn ask(before: &Project, prompt: Prompt<'_>) -> Result<EditSettings> {
             let question = "Watch some namespaces instead of the cluster?";
             settings.namespaced = Some(prompt.yes(flag, question, None, before.namespaced)?);
         }
-        "license" => settings.license = Some(line("License: apache2, mit or none")?.parse()?),
-        "owner" => settings.owner = Some(line("Copyright holder")?.parse()?),
+        "license" => {
+            let question = "License: apache2, mit or none";
+            let parse = |text: &str| Ok(text.parse()?);
+            settings.license = Some(prompt.value(flag, question, None, missing(), parse)?);
+        }
+        "owner" => {
+            let question = "Copyright holder; an empty answer removes it";
+            let parse = |text: &str| Ok(text.parse()?);
+            settings.owner = Some(prompt.value(flag, question, None, missing(), parse)?);
+        }
         _ => {
-            settings.kubernetes =
-                Some(line("Version of Kubernetes whose types the project has")?.parse()?)
+            let question = "Oldest Kubernetes that the operator works with";
+            let parse = |text: &str| Ok(text.parse()?);
+            settings.kubernetes = Some(prompt.value(flag, question, None, missing(), parse)?);
         }
     }
     Ok(settings)

@@ -76,7 +76,7 @@ fn kind_of(before: &Project, rename: &cli::Rename, prompt: Prompt<'_>) -> Result
         .collect();
     let names: Vec<String> = keys
         .iter()
-        .map(|key| format!("{} of {}", key.kind, key.api_group(false)))
+        .map(|key| format!("{}, Kind {}", key.api_group(false), key.kind))
         .collect();
     let missing: &[&str] = match group {
         Some(_) => &["--kind"],

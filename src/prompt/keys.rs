@@ -1,15 +1,15 @@
-//! Questions that are answered key by key, with dialoguer.
+//! Questions that are answered key by key: lists and boxes with dialoguer, lines on its `console`.
 //!
-//! dialoguer's questions for a line and for yes or no know neither Escape nor Ctrl-D. So the first key of a line is read here, and a
-//! yes or no is one key. Lists end at Escape. Ctrl-C ends the program everywhere, as a signal.
+//! dialoguer's own questions for a line know neither Escape nor Ctrl-D, and miscount the rows of a long answer. Ctrl-C ends the program
+//! everywhere, as a signal; Escape ends a question.
 
 use std::io;
 
 use dialoguer::console::{Key, Term, measure_text_width, truncate_str};
-use dialoguer::{Completion, FuzzySelect, Input, MultiSelect};
+use dialoguer::{FuzzySelect, MultiSelect};
 
 use super::Complete;
-use crate::report::Report;
+use crate::report::{Report, printable};
 
 /// Columns that stay free for an answer beside its question.
 const ANSWER: usize = 24;
@@ -22,20 +22,28 @@ pub struct Keys<'a> {
     term: Term,
 }
 
-impl Completion for CompleteBy {
-    fn get(&self, input: &str) -> Option<String> {
-        (self.0)(input)
-    }
+/// A line while it is typed.
+struct Line {
+    text: Vec<char>,
+    /// The number of characters before the cursor.
+    at: usize,
+    /// The row of the cursor, from the first row of the question.
+    row: usize,
 }
-
-struct CompleteBy(Complete);
 
 impl<'a> Keys<'a> {
     pub fn new(report: &'a Report) -> Self {
+        // Ends what shows the progress of the command, which would draw over a list.
+        report.question("");
         Self {
             report,
             term: terminal(),
         }
+    }
+
+    /// The rows of the terminal.
+    pub fn rows(&self) -> usize {
+        self.term.size().0.into()
     }
 
     /// An answer that `parse` accepts. One that it refuses can be corrected.
@@ -49,37 +57,15 @@ impl<'a> Keys<'a> {
         let question = self.beside(question, flag);
         let mut text = String::new();
         loop {
-            let Some(answer) = self.edited(&question, text, complete)? else {
+            let Some(answer) = self.edited(&format!("{question} "), &text, complete)? else {
                 return Ok(None);
             };
-            self.report.question(&format!("{question}: {answer}\n"));
             match parse(&answer) {
                 Ok(answer) => return Ok(Some(answer)),
                 Err(why) => self.report.question(&format!("  {why}\n")),
             }
             text = answer;
         }
-    }
-
-    /// Yes or no, by one key.
-    pub fn yes(&self, question: &str, flag: &str, default: bool) -> io::Result<Option<bool>> {
-        let question = self.beside(question, flag);
-        let choice = if default { "Y/n" } else { "y/N" };
-        let asked = format!("{question} [{choice}]: ");
-        self.report.question(&asked);
-        let answer = loop {
-            match self.term.read_key()? {
-                key if is_end(&key) => return Ok(None),
-                Key::Enter => break default,
-                Key::Char('y' | 'Y') => break true,
-                Key::Char('n' | 'N') => break false,
-                _ => {}
-            }
-        };
-        self.clear(&asked)?;
-        let word = if answer { "yes" } else { "no" };
-        self.report.question(&format!("{question}: {word}\n"));
-        Ok(Some(answer))
     }
 
     /// The index of one of `items`, which are narrowed by what is typed.
@@ -90,16 +76,18 @@ impl<'a> Keys<'a> {
         items: &[String],
     ) -> io::Result<Option<usize>> {
         let prompt = self.beside(question, flags);
+        let items: Vec<String> = items.iter().map(|it| printable(it).into_owned()).collect();
         let select = FuzzySelect::new()
-            .with_prompt(format!("{prompt}:"))
-            .items(self.shown(items))
+            .with_prompt(&prompt)
+            .items(self.shown(&items))
             .default(0)
+            .highlight_matches(false)
             .report(false);
         let chosen = select
             .interact_on_opt(&self.term)
             .map_err(io::Error::from)?;
         if let Some(at) = chosen {
-            self.report.question(&format!("{prompt}: {}\n", items[at]));
+            self.report.question(&format!("{prompt} {}\n", items[at]));
         }
         Ok(chosen)
     }
@@ -117,7 +105,7 @@ impl<'a> Keys<'a> {
             truncate_str(&line, room, "…").into_owned()
         });
         let select = MultiSelect::new()
-            .with_prompt(format!("{question} Space selects"))
+            .with_prompt(self.beside(question, "Space"))
             .items(shown)
             .defaults(on)
             .report(false);
@@ -135,62 +123,83 @@ impl<'a> Keys<'a> {
         Ok(chosen)
     }
 
-    /// The question and its flag, as far as an answer fits beside them. A longer question is printed above, and the flag stays.
+    /// The question and its flag, as far as an answer fits beside them. A longer question is printed above, and where not even the flag
+    /// leaves room, the flag, too.
     fn beside(&self, question: &str, flag: &str) -> String {
-        let line = format!("{question} ({flag})");
         let columns = self.columns();
-        if measure_text_width(&line) + ANSWER.min(columns / 3) <= columns {
-            return line;
+        let fits = |text: &str| measure_text_width(text) + ANSWER.min(columns / 3) <= columns;
+        let line = format!("{question} ({flag}):");
+        let short = format!("  {flag}:");
+        if fits(&line) {
+            line
+        } else if fits(&short) {
+            self.report.question(&wrapped(question, columns));
+            short
+        } else {
+            self.report.question(&wrapped(&line, columns));
+            ">".to_owned()
         }
-        self.report.question(&wrapped(question, columns));
-        format!("  {flag}")
     }
 
     /// What is typed behind the question, which starts as `text`.
     fn edited(
         &self,
         question: &str,
-        text: String,
+        text: &str,
         complete: Option<Complete>,
     ) -> io::Result<Option<String>> {
-        let asked = format!("{question}: {text}");
-        self.report.question(&asked);
-        let first = loop {
-            match self.term.read_key()? {
-                key if is_end(&key) => return Ok(None),
-                Key::Enter => {
-                    self.clear(&asked)?;
-                    return Ok(Some(text));
-                }
-                Key::Backspace => break but_last(&text),
-                Key::Char(key) if !key.is_control() => break format!("{text}{key}"),
-                Key::Tab => break complete.and_then(|it| it(&text)).unwrap_or(text),
-                Key::ArrowLeft | Key::ArrowRight => break text,
-                _ => {}
-            }
+        let text: Vec<char> = text.chars().collect();
+        let mut line = Line {
+            at: text.len(),
+            text,
+            row: 0,
         };
-        self.clear(&asked)?;
-        let complete = complete.map(CompleteBy);
-        let mut input = Input::<String>::new()
-            .with_prompt(question)
-            .with_initial_text(first)
-            .allow_empty(true)
-            .report(false);
-        if let Some(complete) = &complete {
-            input = input.completion_with(complete);
+        loop {
+            self.draw(question, &mut line)?;
+            match self.term.read_key()? {
+                Key::Escape => return Ok(None),
+                Key::Char('\u{4}') if line.text.is_empty() => return Ok(None),
+                Key::Enter => {
+                    line.at = line.text.len();
+                    self.draw(question, &mut line)?;
+                    self.term.write_line("")?;
+                    return Ok(Some(line.text.into_iter().collect()));
+                }
+                Key::Tab => {
+                    let typed: String = line.text.iter().collect();
+                    if let Some(longer) = complete.and_then(|complete| complete(&typed)) {
+                        line.text = longer.chars().collect();
+                        line.at = line.text.len();
+                    }
+                }
+                key => line.press(&key),
+            }
         }
-        let answer = input
-            .interact_text_on(&self.term)
-            .map_err(io::Error::from)?;
-        self.clear(&format!("{question}: {answer}"))?;
-        Ok(Some(answer))
     }
 
-    /// Clears the lines of a text at whose end the cursor is.
-    fn clear(&self, text: &str) -> io::Result<()> {
-        let above = measure_text_width(text).saturating_sub(1) / self.columns();
-        self.term.clear_line()?;
-        self.term.clear_last_lines(above)
+    /// Draws the question and the line anew, and puts the cursor into its place.
+    fn draw(&self, question: &str, line: &mut Line) -> io::Result<()> {
+        let columns = self.columns();
+        let width = |text: &[char]| {
+            let text: String = text.iter().collect();
+            measure_text_width(question) + measure_text_width(&text)
+        };
+        self.term.move_cursor_up(line.row)?;
+        self.term.write_str("\r")?;
+        self.term.clear_to_end_of_screen()?;
+        let text: String = line.text.iter().collect();
+        self.term
+            .write_str(&printable(&format!("{question}{text}")))?;
+        let end = width(&line.text);
+        if end > 0 && end % columns == 0 {
+            // The cursor moves to the next row only with the next character.
+            self.term.write_str(" \r")?;
+        }
+        let cursor = width(&line.text[..line.at]);
+        line.row = cursor / columns;
+        self.term.move_cursor_up(end / columns - line.row)?;
+        self.term.write_str("\r")?;
+        self.term.move_cursor_right(cursor % columns)
     }
 
     /// The items as they fit into a line: of a longer one, the end, which tells it from others.
@@ -218,15 +227,27 @@ impl<'a> Keys<'a> {
     }
 }
 
-/// Whether a key ends a question: Escape, or Ctrl-D.
-fn is_end(key: &Key) -> bool {
-    matches!(key, Key::Escape | Key::Char('\u{4}'))
-}
-
-fn but_last(text: &str) -> String {
-    let mut text = text.to_owned();
-    text.pop();
-    text
+impl Line {
+    /// What a key does to the line; other keys do nothing.
+    fn press(&mut self, key: &Key) {
+        let end = self.text.len();
+        match key {
+            Key::Char(key) if !key.is_control() => {
+                self.text.insert(self.at, *key);
+                self.at += 1;
+            }
+            Key::Backspace if self.at > 0 => {
+                self.at -= 1;
+                self.text.remove(self.at);
+            }
+            Key::Del if self.at < end => _ = self.text.remove(self.at),
+            Key::ArrowLeft => self.at = self.at.saturating_sub(1),
+            Key::ArrowRight => self.at = end.min(self.at + 1),
+            Key::Home => self.at = 0,
+            Key::End => self.at = end,
+            _ => {}
+        }
+    }
 }
 
 /// Lines of at most `columns`, broken between words.
@@ -298,5 +319,36 @@ mod tests {
         check("a question", 9, "a\nquestion\n");
         check("one two three four", 9, "one two\nthree\nfour\n");
         check("verylongword", 4, "verylongword\n");
+    }
+
+    #[test]
+    fn a_line_is_edited_where_the_cursor_is() {
+        let mut line = Line {
+            text: "sze".chars().collect(),
+            at: 3,
+            row: 0,
+        };
+        let check = |line: &mut Line, keys: &[Key], text: &str, at: usize| {
+            keys.iter().for_each(|key| line.press(key));
+            assert_eq!(
+                (line.text.iter().collect::<String>().as_str(), line.at),
+                (text, at)
+            );
+        };
+        let left = Key::ArrowLeft;
+        check(&mut line, &[left.clone(), left, Key::Char('i')], "size", 2);
+        check(&mut line, &[Key::Home, Key::ArrowLeft, Key::Del], "ize", 0);
+        check(
+            &mut line,
+            &[Key::End, Key::Backspace, Key::ArrowRight],
+            "iz",
+            2,
+        );
+        check(
+            &mut line,
+            &[Key::Del, Key::Char('\u{1}'), Key::Unknown],
+            "iz",
+            2,
+        );
     }
 }

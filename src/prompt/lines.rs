@@ -1,5 +1,5 @@
-//! Questions that are answered by a line, which the terminal itself edits: on a terminal without cursor keys, and in recordings. Lines
-//! that were pasted after the answer are left to the shell.
+//! Questions that are answered by a line, which the terminal itself edits: where `TERM` is `dumb`. Lines that were pasted after the
+//! answer are left to the shell.
 
 use std::io::{self, stdin};
 
@@ -24,20 +24,6 @@ impl<'a> Lines<'a> {
         parse: impl Fn(&str) -> Result<T, String>,
     ) -> io::Result<Option<T>> {
         self.ask(&format!("{question} ({flag}): "), parse)
-    }
-
-    /// Yes or no.
-    pub fn yes(&self, question: &str, flag: &str, default: bool) -> io::Result<Option<bool>> {
-        let choice = if default { "Y/n" } else { "y/N" };
-        let question = format!("{question} [{choice}] ({flag}): ");
-        self.ask(&question, |text| {
-            match text.trim().to_ascii_lowercase().as_str() {
-                "" => Ok(default),
-                "y" | "yes" => Ok(true),
-                "n" | "no" => Ok(false),
-                _ => Err("y or n".to_owned()),
-            }
-        })
     }
 
     /// The policy for a conflict, which `rest` others follow.

@@ -152,7 +152,10 @@ fn engine() -> anyhow::Result<Tera> {
     tera.register_filter("wrap", filter::wrap);
     tera.register_filter("yaml", filter::yaml);
     let rendered = catalogue::all().iter().filter(|it| it.rendered);
-    let texts = rendered.map(|template| Ok((template.name, text(template)?)));
+    let texts = rendered.map(|template| {
+        let text = text(template).map_err(|error| broken(template, error))?;
+        Ok((template.name, text))
+    });
     tera.add_raw_templates(texts.collect::<anyhow::Result<Vec<_>>>()?)?;
     Ok(tera)
 }

@@ -20,6 +20,7 @@ use crate::session::{self, in_shell, shell};
 
 const UP: &str = "\u{1b}[A";
 const DOWN: &str = "\u{1b}[B";
+const RIGHT: &str = "\u{1b}[C";
 const ESCAPE: &str = "\u{1b}";
 const CTRL_C: &str = "\u{3}";
 const CTRL_D: &str = "\u{4}";
@@ -116,7 +117,7 @@ impl Terminal {
         }
     }
 
-    /// The screen after the command, and how it ended: `None` by a signal.
+    /// The screen after the command, and how it ended: -1 by a signal.
     fn end(mut self) -> (String, i32) {
         let status = self.child.wait().unwrap();
         thread::sleep(Duration::from_millis(50));
@@ -169,15 +170,17 @@ fn a_project_is_made_by_answers_at_any_width() {
         terminal.answer("--group", "cache\r");
         terminal.answer("--version", "v1\r");
         terminal.answer("--kind", "Memcached\r");
-        terminal.answer("--resource", "y");
+        terminal.answer("--resource", "maybe\r");
+        terminal.shows("  y or n");
+        terminal.answer("maybe", &format!("{}y\r", "\u{7f}".repeat(5)));
         // A wrong field is corrected, and a type completed.
         terminal.answer("--field", "size:int\r");
         terminal.shows("`int` is not a type");
         terminal.answer("size:int", "\t:min=1\r");
-        terminal.answer(
-            "--field",
-            "image:str\t:minLength=1:maxLength=200:pattern=^[a-z]+$\r",
-        );
+        // Longer than the terminal is wide, and corrected in its first row.
+        let long = "imag:str\t:minLength=1:maxLength=200:pattern=^[a-z]+$x\u{7f}";
+        terminal.answer("--field", long);
+        terminal.answer("+$", &format!("\u{1}{}e\r", RIGHT.repeat(4)));
         terminal.answer("--field", "\r");
         terminal.answer("--controller", "\r");
         ended(create, terminal);
@@ -269,7 +272,7 @@ fn a_conflict_is_a_choice() {
 }
 
 #[test]
-fn a_key_ends_every_question_and_nothing_is_written() {
+fn a_question_that_is_left_writes_nothing() {
     let directory = two_kinds();
     let path = directory.path();
     let before = session::tree(path);
@@ -281,23 +284,34 @@ fn a_key_ends_every_question_and_nothing_is_written() {
         ("operator-forge rename", "Page"),
         ("operator-forge edit", "kubernetes"),
     ] {
-        for key in [ESCAPE, CTRL_C, CTRL_D] {
-            let is_list = !shown.starts_with("--");
-            if key == CTRL_D && is_list {
-                continue;
-            }
+        let is_line = shown.starts_with("--");
+        // Ctrl-D leaves an empty line, and Escape any.
+        let empty = is_line.then_some(CTRL_D);
+        let typed = is_line.then_some("abc\u{1b}");
+        let keys = [ESCAPE, CTRL_C].into_iter().chain(empty).chain(typed);
+        for key in keys {
             let mut terminal = Terminal::start(path, command, 80);
             terminal.answer(shown, key);
             let (screen, code) = terminal.end();
             assert_ne!(code, 0, "{command}: {screen}");
-            assert_eq!(
-                screen.contains("error: no answer"),
-                key != CTRL_C,
-                "{screen}"
-            );
+            let is_left = screen.contains("error: no answer");
+            assert_eq!(is_left, key != CTRL_C, "{screen}");
         }
     }
     session::assert_same("a key", &before, &session::tree(path));
+}
+
+#[test]
+fn nothing_is_drawn_over_a_list_that_waits() {
+    let directory = two_kinds();
+    let mut terminal = Terminal::start(directory.path(), "operator-forge delete api", 80);
+    terminal.shows("Page");
+    let before = terminal.screen();
+    // What shows the progress of a command appears after half a second.
+    thread::sleep(Duration::from_millis(1500));
+    assert_eq!(terminal.screen(), before);
+    terminal.answer("Page", ESCAPE);
+    terminal.end();
 }
 
 #[test]

@@ -258,7 +258,7 @@ fn what_is_there_is_offered() {
     let command = "operator-forge edit api --short-name rd";
     check(command, "redis\\n", &both, "", redis);
     let keys = "nothing\\ne\\npage\\nLeaf\\n";
-    let offered = ["none of them is `nothing`", "Page of web.example.com"];
+    let offered = ["none of them is `nothing`", "web.example.com, Kind Page"];
     let leaf = "src/api/web/v1/leaf.rs";
     check("operator-forge rename", keys, &offered, page, leaf);
     // Of the many files of a project, those are listed that the answer leaves.

@@ -64,21 +64,15 @@ impl Project {
         if resource {
             (left.api, left.source) = (None, None);
         }
-        match &delete.controller_name {
-            Some(name) => {
-                if left.controllers.remove(&Some(name.clone())).is_none() {
-                    return Err(self.no_controller(&key, Some(name)));
-                }
-            }
-            None if delete
+        let is_default_meant = delete.controller_name.is_none()
+            && delete
                 .controller
-                .unwrap_or(left.has_default_controller() || !resource) =>
-            {
-                if left.controllers.remove(&None).is_none() {
-                    return Err(self.no_controller(&key, None));
-                }
+                .unwrap_or(left.has_default_controller() || !resource);
+        if delete.controller_name.is_some() || is_default_meant {
+            let name = delete.controller_name.clone();
+            if left.controllers.remove(&name).is_none() {
+                return Err(self.no_controller(&key, name.as_ref()));
             }
-            None => {}
         }
         let needs = self.needs(&key, &left);
         if resource && !needs.is_empty() {
