@@ -1,8 +1,8 @@
 //! Questions, on a terminal only; each has a flag that answers it beforehand.
 //!
 //! Invariants: nothing is written before the last answer; Ctrl-C ends the command, and Escape or the end of the input the question; a
-//! question of any length is printed once. Where the terminal can, questions are answered key by key ([`keys`]), elsewhere by lines
-//! ([`lines`]).
+//! question of any length is printed once. Where the terminal can, questions are answered key by key (`keys`), elsewhere by lines
+//! (`lines`).
 
 mod keys;
 mod lines;
