@@ -3,19 +3,14 @@
 //!
 //! Invariants: a project without traces costs one look at git; no text of a branch is lost without a policy.
 
-mod files;
 mod lost;
 mod merge;
 mod project;
 mod unmerged;
 
 pub use self::{
-    files::{Texts, resolve},
     lost::Lost,
     merge::merge,
     project::Branches,
-    unmerged::{open, orphans, texts},
+    unmerged::{open, orphans, unmerged},
 };
-
-#[cfg(test)]
-mod tests;

@@ -3,17 +3,21 @@
 //! A file that moves, because its template has another path by now, is planned at its new path with the row, the text and the
 //! base of its old one. So an edit moves with its file. A file that is already at the new path is left to the table.
 
+mod decide;
 mod file;
 mod inputs;
+mod sides;
+mod traces;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 
-use self::file::Planned;
+use self::{file::Planned, sides::Sides};
 pub use self::{
-    file::{ThreeWay, text},
-    inputs::{Inputs, NamedFiles, Resolved, Rewritten},
+    file::verdict,
+    inputs::{GitMerge, Inputs, NamedFiles, Rewritten, Stage},
+    sides::text,
 };
 use crate::{
     change::{Action, Change, ChangeSet, Conflict, ConflictKind, Note},
@@ -57,7 +61,7 @@ pub fn edited(inputs: &Inputs) -> (Vec<RelPath>, Vec<RelPath>) {
         if let Some(bytes) = inputs.on_disk(path)
             && **bytes != *file.content
         {
-            match ThreeWay::new(path, inputs.last(path), Some(bytes), file).verdict() {
+            match Sides::of(inputs, path, path, file).verdict(false) {
                 Verdict::KeepEdited => kept.push(path.clone()),
                 Verdict::Edited => changing.push(path.clone()),
                 _ => {}

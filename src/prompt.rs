@@ -226,9 +226,9 @@ impl<'a> Prompt<'a> {
             let found = self.answered(answer, &Advice::set_all(first))?;
             return Ok(std::array::from_fn(|at| found.contains(&at)));
         }
-        for ((flag, question), chosen) in switches.iter().zip(&mut chosen) {
-            let help = Advice::set_all([flag.clone()]);
-            if self.is_allowed() {
+        if self.is_allowed() {
+            for ((flag, question), chosen) in switches.iter().zip(&mut chosen) {
+                let help = Advice::set_all([flag.clone()]);
                 *chosen = self.yes_or_no(question, &flag.words().join(" "), &help, *chosen)?;
             }
         }

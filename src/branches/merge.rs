@@ -6,7 +6,7 @@ use crate::{
     advice::Script,
     change::Policy,
     error::{Failure, Result},
-    merge::markers::Sides,
+    merge::markers::Split,
     project::{FILE, LAYOUT},
     yaml,
 };
@@ -29,26 +29,26 @@ impl Clash {
 /// Merges both sides of `PROJECT`. Without a `base`, an entry that only one side has counts as added there.
 ///
 /// Errors: a side is not YAML; both changed a key to different values, and the policy does not choose one.
-pub fn merge(base: Option<&str>, sides: &Sides, policy: Policy) -> Result<String> {
+pub fn merge(base: Option<&str>, split: &Split, policy: Policy) -> Result<String> {
     let read = |text: &str| {
         yaml::read::<Value>(text).map_err(|error| {
             Failure::refused(format!(
                 "`{FILE}`: one side of the merge conflict (line {}) is not YAML",
-                sides.line
+                split.line
             ))
             .note(error.to_string())
             .advise(edit())
         })
     };
     let (ours, theirs) = (
-        with_options(read(&sides.ours)?),
-        with_options(read(&sides.theirs)?),
+        with_options(read(&split.ours)?),
+        with_options(read(&split.theirs)?),
     );
     let base = base.and_then(|text| yaml::read::<Value>(text).ok());
     let base = base.map(with_options);
     let merged = Merge(policy)
         .value(base.as_ref(), Some(&ours), Some(&theirs), false)
-        .map_err(|clash| refuse(&clash, sides))?;
+        .map_err(|clash| refuse(&clash, split))?;
     let value = merged.unwrap_or(Value::Mapping(Mapping::new()));
     let value = without_options(without_empty(value));
     let text = match yaml::keys_are_words(&value) {
@@ -274,13 +274,13 @@ fn edit() -> Script {
     Script::edit([FILE]).then(Script::forge("sync"))
 }
 
-fn refuse(clash: &Clash, sides: &Sides) -> Failure {
+fn refuse(clash: &Clash, split: &Split) -> Failure {
     let value = |side: &str, value: &Option<Value>| match value {
         None => format!("{side} does not have it"),
         Some(Value::Mapping(_) | Value::Sequence(_)) => format!("{side} changed it"),
         Some(value) => format!("{side} has `{}`", scalar(value)),
     };
-    let place = match sides.line {
+    let place = match split.line {
         0 => FILE.to_owned(),
         line => format!("{FILE}:{line}"),
     };

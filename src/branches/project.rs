@@ -15,7 +15,7 @@ use crate::{
     error::{Failure, Result},
     git::{Status, Unmerged},
     memory,
-    merge::markers::{self, Sides},
+    merge::markers::{self, Split},
     plan::Rewritten,
     project::{FILE, Project},
     reconcile::LastApplied,
@@ -26,7 +26,7 @@ use crate::{
 /// The `PROJECT` of two branches.
 pub struct Branches {
     base: Option<String>,
-    sides: Sides,
+    split: Split,
     /// Whether the merge was committed with the text of one of them.
     committed: bool,
 }
@@ -37,11 +37,11 @@ impl Branches {
         let text = String::from_utf8_lossy(&tree::unix_line_ends(bytes)).into_owned();
         let in_index = git.unmerged(|path| path.as_str() == FILE)?;
         let in_index = in_index.into_values().next();
-        if let Some(sides) = markers::sides(&text) {
-            let base = in_index.and_then(|git| git.base).or(sides.base.clone());
+        if let Some(split) = markers::split(&text) {
+            let base = in_index.and_then(|git| git.base).or(split.base.clone());
             return Ok(Some(Self {
                 base,
-                sides,
+                split,
                 committed: false,
             }));
         }
@@ -73,7 +73,7 @@ impl Branches {
                 theirs: Some(theirs),
             } if base.as_ref() != Some(&theirs) && theirs != text => Some(Self {
                 base,
-                sides: Sides::of(text, theirs),
+                split: Split::of(text, theirs),
                 committed,
             }),
             _ => None,
@@ -83,9 +83,9 @@ impl Branches {
     /// Merges the texts of both by key, and returns a remark about it.
     pub fn merge(&self, policy: Policy) -> Result<(String, Option<String>)> {
         if self.committed && policy == Policy::Keep {
-            return Ok((self.sides.ours.clone(), None));
+            return Ok((self.split.ours.clone(), None));
         }
-        let text = merge(self.base.as_deref(), &self.sides, policy)?;
+        let text = merge(self.base.as_deref(), &self.split, policy)?;
         let remark = self.committed.then(|| {
             format!(
                 "the last commit merged two branches and kept the `{FILE}` of one of them; the changes of the other one are \
@@ -104,7 +104,7 @@ impl Branches {
     ) -> Result<BTreeMap<RelPath, Rewritten>> {
         let mut kept = BTreeMap::new();
         let asked = |text: &str| template::paths(&Project::read(text.as_bytes())?);
-        let (Ok(ours), Ok(theirs)) = (asked(&self.sides.ours), asked(&self.sides.theirs)) else {
+        let (Ok(ours), Ok(theirs)) = (asked(&self.split.ours), asked(&self.split.theirs)) else {
             return Ok(kept);
         };
         let alone: BTreeSet<&RelPath> = ours.symmetric_difference(&theirs).collect();
@@ -137,7 +137,7 @@ impl Branches {
 
     /// The refusal of every command but `sync`.
     pub fn refuse(&self) -> Failure {
-        let (place, what) = match self.sides.line {
+        let (place, what) = match self.split.line {
             0 => (FILE.to_owned(), "git left the text of one branch there"),
             line => (format!("{FILE}:{line}"), "git left conflict markers there"),
         };

@@ -2,13 +2,12 @@
 
 use std::{collections::BTreeSet, path::Path};
 
-use super::files::Texts;
 use crate::{
     error::Result,
     git::{Status, Unmerged},
     memory::{self, Memory},
     merge::markers,
-    plan,
+    plan::{self, GitMerge, Stage},
     tree::{self, Found, RelPath},
 };
 
@@ -20,31 +19,34 @@ pub const COMING: [&str; 4] = [
     "REVERT_HEAD",
 ];
 
-/// The texts of the unmerged paths that belong to the project. Without any, those of the `edited` files for which the last commit,
-/// a merge, kept the text of one branch.
-pub fn texts(
+/// The unmerged paths that belong to the project. Without any, those of the `edited` files for which the last commit, a merge, kept
+/// the text of one branch.
+pub fn unmerged(
     git: &Status,
     root: &Path,
     is_known: impl Fn(&RelPath) -> bool,
     edited: &[RelPath],
-) -> Result<Texts> {
-    let mut texts = Texts {
-        unmerged: git.unmerged(is_known)?,
-        ..Texts::default()
-    };
-    if !texts.unmerged.is_empty() {
-        texts.synced = is_synced(git, root)?;
-        return Ok(texts);
+) -> Result<GitMerge> {
+    let mut texts = git.unmerged(is_known)?;
+    if !texts.is_empty() {
+        let stage = match is_synced(git, root)? {
+            true => Stage::Synced,
+            false => Stage::Unmerged,
+        };
+        return Ok(GitMerge { stage, texts });
     }
     for path in edited {
         if let Some(merge) = git.committed(path.as_str())?
             && merge.ours != merge.base
             && merge.theirs != merge.base
         {
-            texts.committed.insert(path.clone(), merge);
+            texts.insert(path.clone(), merge);
         }
     }
-    Ok(texts)
+    Ok(GitMerge {
+        stage: Stage::Committed,
+        texts,
+    })
 }
 
 /// Generated files without an entry that git left on disk, because one branch deleted and the other one edited them.
@@ -83,7 +85,7 @@ pub fn open(
     for (path, Unmerged { ours, theirs, .. }) in git.unmerged(is_other)? {
         let text = text_of(root, path.as_str())?;
         let is_of_one = text == ours || text == theirs;
-        if is_of_one || text.is_some_and(|text| markers::sides(&text).is_some()) {
+        if is_of_one || text.is_some_and(|text| markers::split(&text).is_some()) {
             open.insert(path);
         }
     }

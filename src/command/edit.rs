@@ -1,5 +1,7 @@
 //! `edit`: settings of the whole project.
 
+use std::str::FromStr;
+
 use super::{import_api::older_types, init};
 use crate::{
     advice::{Advice, NextStep, Script},
@@ -7,6 +9,7 @@ use crate::{
     cli::{self, Global},
     engine::{Request, Workspace, next},
     error::Result,
+    name::Invalid,
     project::{self, Certificates, EditSettings, PluginEdit, Project},
     prompt::Prompt,
 };
@@ -79,7 +82,6 @@ fn ask(before: &Project, prompt: Prompt<'_>) -> Result<EditSettings> {
     let at = prompt.choose("Which setting?", &["edit --help"], Advice::Help, &items)?;
     let flag = format!("--{}", names[at]);
     let flag = flag.as_str();
-    let missing = || ("", Advice::Help);
     let mut settings = EditSettings::default();
     match names[at] {
         "plugins" => {
@@ -97,22 +99,24 @@ fn ask(before: &Project, prompt: Prompt<'_>) -> Result<EditSettings> {
             settings.namespaced = Some(prompt.yes(flag, question, None, before.namespaced)?);
         }
         "license" => {
-            let question = "License: apache2, mit or none";
-            let parse = |text: &str| Ok(text.parse()?);
-            settings.license = Some(prompt.value(flag, question, None, missing(), parse)?);
+            settings.license = Some(parsed(prompt, flag, "License: apache2, mit or none")?);
         }
         "owner" => {
             let question = "Copyright holder; an empty answer removes it";
-            let parse = |text: &str| Ok(text.parse()?);
-            settings.owner = Some(prompt.value(flag, question, None, missing(), parse)?);
+            settings.owner = Some(parsed(prompt, flag, question)?);
         }
         _ => {
             let question = "Oldest Kubernetes that the operator works with";
-            let parse = |text: &str| Ok(text.parse()?);
-            settings.kubernetes = Some(prompt.value(flag, question, None, missing(), parse)?);
+            settings.kubernetes = Some(parsed(prompt, flag, question)?);
         }
     }
     Ok(settings)
+}
+
+/// Asks for a value without a default.
+fn parsed<T: FromStr<Err = Invalid>>(prompt: Prompt<'_>, flag: &str, question: &str) -> Result<T> {
+    let parse = |text: &str| Ok(text.parse()?);
+    prompt.value(flag, question, None, ("", Advice::Help), parse)
 }
 
 fn steps(before: &Project, after: &Project) -> Vec<NextStep> {

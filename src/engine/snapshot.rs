@@ -8,8 +8,8 @@ use crate::{
     change::{ChangeSet, Note, NoteKind, Policy, lacking},
     error::Result,
     merge,
-    plan::{self, Inputs, ThreeWay},
-    reconcile::{Verdict, reconcile},
+    plan::{self, Inputs},
+    reconcile::Verdict,
     template,
     tree::{self, Digest, File, Found, Owner, RelPath},
 };
@@ -58,20 +58,11 @@ impl<'a> Snapshot<'a> {
         }
         let (kept, mut changing) = plan::edited(&inputs);
         let is_known = |path: &RelPath| inputs.found.contains_key(path);
-        let texts = branches::texts(&workspace.git, root, is_known, &kept)?;
+        let merge = branches::unmerged(&workspace.git, root, is_known, &kept)?;
         let orphans = branches::orphans(&workspace.git, root, is_known)?;
-        changing.retain(|path| !texts.unmerged.contains_key(path));
+        changing.retain(|path| !merge.texts.contains_key(path));
         inputs.applied = workspace.as_applied(&changing, &inputs.memory)?;
-        inputs.resolved = branches::resolve(&texts, &inputs);
-        for (path, former) in &request.named.updated {
-            let (Some(file), Some(bytes)) = (inputs.desired.get(path), inputs.on_disk(path)) else {
-                continue;
-            };
-            let sides = ThreeWay::new(path, inputs.last(path), Some(bytes), file);
-            let update = sides.update_from(former);
-            inputs.resolved.insert(path.clone(), update);
-            inputs.applied.insert(path.clone(), former.clone());
-        }
+        inputs.git = merge;
         let asked = || workspace.asked_before(project);
         Ok(Self {
             request,
@@ -88,13 +79,7 @@ impl<'a> Snapshot<'a> {
 
     /// The verdict for a file, and the digest of its text on disk.
     pub fn verdict(&self, path: &RelPath) -> (Verdict, Option<Digest>) {
-        let (disk, last) = (self.inputs.on_disk(path), self.inputs.last(path));
-        let Some(file) = self.inputs.desired.get(path) else {
-            let on_disk = disk.map(|bytes| Digest::of(path, bytes));
-            return (reconcile(last, on_disk.as_ref(), None), on_disk);
-        };
-        let sides = ThreeWay::new(path, last, disk, file);
-        (sides.resolved(&self.inputs).verdict, sides.on_disk)
+        plan::verdict(&self.inputs, path)
     }
 
     /// A remark about Shared files that lack generated lines and that `set` leaves as they are. Edits of Shared files are

@@ -326,8 +326,8 @@ fn last_applied(root: &Path) -> Result<Option<Vec<u8>>> {
     let path = RelPath::constant(memory::APPLIED_PROJECT);
     Ok(match tree::find(root, &path)? {
         Found::File(bytes) => {
-            let sides = std::str::from_utf8(&bytes).ok().and_then(markers::sides);
-            Some(sides.map_or(bytes, |sides| sides.ours.into_bytes()))
+            let split = std::str::from_utf8(&bytes).ok().and_then(markers::split);
+            Some(split.map_or(bytes, |split| split.ours.into_bytes()))
         }
         _ => None,
     })

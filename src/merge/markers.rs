@@ -11,9 +11,9 @@ const END: &str = ">>>>>>>";
 const YOURS: &str = "yours";
 const GENERATED: &str = "generated";
 
-/// The sides of a text with conflict markers.
+/// The two texts that stand in one text with conflict markers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sides {
+pub struct Split {
     /// The base, if every conflict shows it (the styles `diff3` and `zdiff3`).
     pub base: Option<String>,
     /// The text with every conflict resolved to its first side.
@@ -26,8 +26,8 @@ pub struct Sides {
     pub own: bool,
 }
 
-impl Sides {
-    /// The sides of a file that git did not try to merge: `ours` is on disk.
+impl Split {
+    /// The two texts of a file that git did not try to merge: `ours` is on disk.
     pub fn of(ours: String, theirs: String) -> Self {
         Self {
             base: None,
@@ -47,12 +47,12 @@ enum Part {
     Theirs,
 }
 
-/// Splits a text into its sides; `None` if it has no conflict markers, or an incomplete set of them.
-pub fn sides(text: &str) -> Option<Sides> {
+/// Splits a text with conflict markers; `None` if it has none, or an incomplete set of them.
+pub fn split(text: &str) -> Option<Split> {
     if !text.contains(START) {
         return None;
     }
-    let mut sides = Sides::of(String::new(), String::new());
+    let mut split = Split::of(String::new(), String::new());
     let mut base = Some(String::new());
     let mut part = Part::Outside;
     let (mut shown, mut size) = (false, 0);
@@ -63,9 +63,9 @@ pub fn sides(text: &str) -> Option<Sides> {
             (Part::Outside, Some((START, label))) => {
                 part = Part::Ours;
                 (shown, size) = (false, found.map_or(0, |it| it.size));
-                if sides.line == 0 {
-                    sides.line = at + 1;
-                    sides.own = label == YOURS;
+                if split.line == 0 {
+                    split.line = at + 1;
+                    split.own = label == YOURS;
                 }
                 continue;
             }
@@ -88,17 +88,17 @@ pub fn sides(text: &str) -> Option<Sides> {
         // Nested markers in a base come from git's virtual ancestor, which nobody wrote.
         base = base.filter(|_| part != Part::Base || found.is_none_or(|it| it.kind != START));
         if matches!(part, Part::Outside | Part::Ours) {
-            sides.ours.push_str(line);
+            split.ours.push_str(line);
         }
         if matches!(part, Part::Outside | Part::Theirs) {
-            sides.theirs.push_str(line);
+            split.theirs.push_str(line);
         }
         if let (Part::Outside | Part::Base, Some(base)) = (part, &mut base) {
             base.push_str(line);
         }
     }
-    sides.base = base;
-    (sides.line > 0 && part == Part::Outside).then_some(sides)
+    split.base = base;
+    (split.line > 0 && part == Part::Outside).then_some(split)
 }
 
 /// A marker line.
@@ -195,23 +195,23 @@ mod tests {
         #[test]
         fn both_texts_come_out_again(yours in "([ab=]{0,2}\n){0,8}", generated in "([ab=]{0,2}\n){0,8}") {
             let marked = conflict(&yours, &generated);
-            match sides(&marked) {
+            match split(&marked) {
                 None => prop_assert_eq!(yours, generated),
-                Some(sides) => prop_assert_eq!((sides.ours, sides.theirs), (yours, generated)),
+                Some(split) => prop_assert_eq!((split.ours, split.theirs), (yours, generated)),
             }
         }
 
         #[test]
         fn no_text_panics(text in "((<<<<<<<|=======|>>>>>>>|\\|{7})?[ a]{0,2}\r?\n?){0,12}") {
-            let _ = sides(&text);
+            let _ = split(&text);
         }
     }
 
     #[track_caller]
     fn check(text: &str, base: Option<&str>, ours: &str, theirs: &str) {
-        let sides = sides(text).expect("a conflict");
-        assert_eq!(sides.base.as_deref(), base, "base");
-        assert_eq!((sides.ours.as_str(), sides.theirs.as_str()), (ours, theirs));
+        let split = split(text).expect("a conflict");
+        assert_eq!(split.base.as_deref(), base, "base");
+        assert_eq!((split.ours.as_str(), split.theirs.as_str()), (ours, theirs));
     }
 
     #[test]
@@ -258,8 +258,8 @@ mod tests {
             "a\n<<<<<<< yours\nmine\n=======\n>>>>>>> generated\nb\n\
              <<<<<<< yours\n=======\nnew\n>>>>>>> generated\n"
         );
-        let sides = sides(&marked).unwrap();
-        assert_eq!((sides.own, sides.line), (true, 2));
+        let split = split(&marked).unwrap();
+        assert_eq!((split.own, split.line), (true, 2));
         assert_eq!(
             conflict_from("a\nb\nc\nd\n", "A\nb\nc\n1\n", "a\nb\nc\n2\n"),
             "A\nb\nc\n<<<<<<< yours\n1\n=======\n2\n>>>>>>> generated\n"
@@ -277,7 +277,7 @@ mod tests {
             " <<<<<<< H\na\n=======\nb\n>>>>>>> y\n",
             "<<<<<<<H\na\n=======\nb\n>>>>>>> y\n",
         ] {
-            assert_eq!(sides(text), None, "{text:?}");
+            assert_eq!(split(text), None, "{text:?}");
         }
     }
 }

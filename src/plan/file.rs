@@ -1,12 +1,15 @@
-//! The plan of one file, from its three sides: the verdict, the changes, and the row that the lock will hold.
+//! The plan of one file: the changes that its decision and the policy make.
 
-use super::inputs::{Inputs, Resolved};
+use super::{
+    decide::{Decision, Outcome, decide},
+    inputs::Inputs,
+    sides::{Sides, text},
+};
 use crate::{
     change::{Action, Change, ConflictKind, NoteKind, Policy},
-    memory,
-    merge::{self, Driver, markers},
-    reconcile::{Desired, LastApplied, Remember, Verdict, reconcile},
-    tree::{self, Content, Digest, File, Found, Owner, RelPath},
+    merge::{self, markers},
+    reconcile::{LastApplied, Verdict, reconcile},
+    tree::{Digest, Found, Owner, RelPath},
 };
 
 /// The plan of one file.
@@ -27,51 +30,50 @@ pub struct Planned {
 pub fn plan(inputs: &Inputs, path: &RelPath, from: Option<&RelPath>) -> Planned {
     let at = from.unwrap_or(path);
     let file = inputs.desired.get(path);
-    let mut last = inputs.last(at);
-    if inputs.named.forgotten.contains(path) {
-        last = None;
-    }
-    let mut disk = match inputs.found(at) {
-        Found::Absent => None,
-        Found::File(bytes) => Some(bytes),
-        // Nothing is written, so the row stays.
-        Found::Obstacle(what) if file.is_some() => {
-            return Planned {
+    let (last, disk) = inputs.observed(path, at);
+    if let Found::Obstacle(what) = inputs.found(at) {
+        return match file {
+            // Nothing is written, so the row stays.
+            Some(_) => Planned {
                 conflict: Some(ConflictKind::Obstacle(what.clone())),
                 row: last.cloned(),
                 ..Planned::default()
-            };
-        }
-        Found::Obstacle(_) => {
-            return Planned {
+            },
+            None => Planned {
                 note: last.map(|_| NoteKind::Orphaned),
                 ..Planned::default()
-            };
-        }
-    };
-    let named = inputs.named.rewritten.get(path);
-    let rewritten = named.and_then(|named| named.text()).map(|it| it.to_vec());
-    if let Some(named) = named {
-        (last, disk) = (named.row.as_ref(), rewritten.as_ref());
+            },
+        };
     }
+    let disk = disk.as_deref();
     let mut planned = match file {
         None => undesired(inputs, path, last, disk),
-        Some(file) => desired(inputs, &ThreeWay::new(path, last, disk, file), at),
+        Some(file) => desired(inputs, &Sides::of(inputs, path, at, file), at),
     };
     if let (Some(file), Some(NoteKind::Edited | NoteKind::Kept)) = (file, planned.note)
         && file.owner != Owner::User
     {
         let after = planned.changes.first().and_then(|it| it.after.as_deref());
-        let text = after.or(disk.map(Vec::as_slice)).unwrap_or_default();
-        planned.lacks = merge::lacking(text, &file.content);
+        planned.lacks = merge::lacking(after.or(disk).unwrap_or_default(), &file.content);
     }
     if let (Some(from), Some(disk)) = (from, disk) {
         planned.changes = moved(path, from, file.map(|file| file.owner), disk, &planned);
     }
-    if let Some(named) = named {
+    if let Some(named) = inputs.named.rewritten.get(path) {
         planned.changes.extend(named.change(inputs, path));
     }
     planned
+}
+
+/// The verdict about the file at a path, and the digest of its text on disk.
+pub fn verdict(inputs: &Inputs, path: &RelPath) -> (Verdict, Option<Digest>) {
+    if let Some(file) = inputs.desired.get(path) {
+        let sides = Sides::of(inputs, path, path, file);
+        return (decide(&sides).verdict, sides.on_disk);
+    }
+    let (last, disk) = inputs.observed(path, path);
+    let on_disk = disk.map(|bytes| Digest::of(path, &bytes));
+    (reconcile(last, on_disk.as_ref(), None), on_disk)
 }
 
 /// The changes of a file with the text `disk` that moves.
@@ -107,7 +109,7 @@ fn undesired(
     inputs: &Inputs,
     path: &RelPath,
     last: Option<&LastApplied<Digest>>,
-    disk: Option<&Vec<u8>>,
+    disk: Option<&[u8]>,
 ) -> Planned {
     let digest = disk.map(|bytes| Digest::of(path, bytes));
     let mut planned = Planned::default();
@@ -117,7 +119,7 @@ fn undesired(
             path: path.clone(),
             action: Action::Delete,
             owner: last.map(|row| row.owner),
-            before: disk.cloned(),
+            before: disk.map(<[u8]>::to_vec),
             after: None,
         }),
         Verdict::Orphan => planned.note = Some(NoteKind::Orphaned),
@@ -126,130 +128,68 @@ fn undesired(
     planned
 }
 
-/// Plans a desired file, which is `at` its own path or a former one.
-fn desired(inputs: &Inputs, sides: &ThreeWay<'_>, at: &RelPath) -> Planned {
-    let ThreeWay {
-        path,
-        last,
-        disk,
-        file,
-        ..
-    } = *sides;
-    let Resolved {
+/// Plans a desired file. A conflict has the path `at` which the file is.
+fn desired(inputs: &Inputs, sides: &Sides<'_>, at: &RelPath) -> Planned {
+    let Decision {
         verdict,
-        note,
-        merged,
-        marked,
-    } = sides.resolved(inputs);
-    let done = |change: Option<Change>, note| Planned {
+        outcome,
+        row,
+    } = decide(sides);
+    let done = |change: Option<Change>, note, row| Planned {
         changes: change.into_iter().collect(),
         note,
-        row: match verdict.remember() {
-            Remember::Nothing => None,
-            Remember::Last => sides.left(),
-            Remember::Desired => Some(sides.desired()),
-        },
+        row,
         ..Planned::default()
     };
-    let anew = |action| done(sides.write(action, file.content.clone()), None);
-    let conflict = |why, marked| resolve_conflict(inputs, sides, at, why, marked);
-    if inputs.forced.contains(path) && verdict != Verdict::Unchanged {
-        let forced = anew(match (disk, last) {
+    if inputs.forced.contains(sides.path) && verdict != Verdict::Unchanged {
+        let action = match (&sides.disk, sides.last) {
             (Some(_), _) => Action::Overwrite,
             (None, Some(_)) => Action::Restore,
             (None, None) => Action::Create,
-        });
-        return Planned {
-            row: Some(sides.desired()),
-            ..forced
         };
+        let change = sides.write(action, sides.desired.content.clone());
+        return done(change, None, Some(sides.new_row()));
     }
-    // After a git merge, the row of either branch may differ from the desired content.
-    let is_news = |row: &Digest| *row != sides.digest;
-    match verdict {
-        Verdict::Create => anew(Action::Create),
-        Verdict::Restore => anew(Action::Restore),
-        Verdict::Write => anew(Action::Update),
-        Verdict::Merge | Verdict::Adopt => {
-            let onto_base = || base(inputs, sides, at).map(|base| sides.merge_onto(base));
-            match merged.or_else(onto_base) {
-                Some(Ok(text)) => {
-                    // A generated file with an edit in its merged text is an edited file.
-                    let is_edited = file.owner == Owner::Tool
-                        && Digest::of(path, text.as_bytes()) != sides.digest;
-                    let note = is_edited.then_some(NoteKind::Edited);
-                    done(sides.write_merged(text), note)
-                }
-                None => done(None, Some(NoteKind::BaseLost)),
-                // Nothing new is applied before the markers are gone.
-                Some(Err(ConflictKind::Markers(_))) if note.is_some() => Planned {
-                    row: sides.left(),
-                    ..done(None, note)
+    match outcome {
+        Outcome::Stays(note) => done(None, note, row),
+        Outcome::Written(action) => {
+            let change = sides.write(action, sides.desired.content.clone());
+            done(change, None, row)
+        }
+        Outcome::Merged(text) => {
+            // A generated file with an edit in its merged text is an edited file.
+            let is_edited = sides.desired.owner == Owner::Tool
+                && Digest::of(sides.path, text.as_bytes()) != sides.digest;
+            let note = is_edited.then_some(NoteKind::Edited);
+            done(sides.write_merged(text), note, row)
+        }
+        Outcome::Conflict(why, marked) => {
+            let policy = inputs.answers.get(at).copied().unwrap_or(inputs.policy);
+            match resolve_conflict(policy, sides, &why, marked) {
+                Ok((change, note)) => done(change, note, row),
+                Err(why) => Planned {
+                    conflict: Some(why),
+                    row: sides.last.cloned(),
+                    ..Planned::default()
                 },
-                Some(Err(why)) => conflict(why, marked),
             }
         }
-        Verdict::Exists => conflict(ConflictKind::Exists, None),
-        Verdict::Edited => {
-            let why = merged.and_then(Result::err);
-            conflict(why.unwrap_or(ConflictKind::Edited), marked)
-        }
-        // The note comes once: afterwards the row is the desired content.
-        Verdict::KeepUser
-            if note.is_none()
-                && inputs.owned.contains(path)
-                && last.is_some_and(|last| last.any_of.iter().any(is_news)) =>
-        {
-            Planned {
-                row: Some(sides.desired()),
-                ..done(None, Some(NoteKind::Outdated))
-            }
-        }
-        Verdict::StaysDeleted => done(None, file.named.then_some(NoteKind::Missing)),
-        Verdict::KeepEdited if file.owner == Owner::Tool => {
-            done(None, note.or(Some(NoteKind::Edited)))
-        }
-        _ => done(None, note),
     }
 }
 
-/// The base of a three-way merge; `None` where it is lost. A file that was there before the project has an empty one.
-fn base<'a>(inputs: &'a Inputs, sides: &ThreeWay<'_>, at: &RelPath) -> Option<&'a [u8]> {
-    if let Some(applied) = inputs.applied.get(sides.path) {
-        return Some(applied);
-    }
-    let Some(last) = sides.last else {
-        return Some(&[]);
-    };
-    match inputs.found(&memory::base_path(at).ok()?) {
-        Found::File(base) if last.owner == Owner::Shared => {
-            // After a git merge there is more than one row, and git merged the base, too.
-            let is_applied =
-                last.any_of.len() > 1 || last.any_of.contains(&Digest::of(sides.path, base));
-            is_applied.then_some(base.as_slice())
-        }
-        _ => None,
-    }
-}
-
-/// Resolves a conflict by the policy. `marked` is the text with conflict markers, where it is not made from the three sides.
+/// The change and the note that the policy chooses. `marked` is the text with conflict markers, where it is not made from the sides.
+///
+/// Errors: the policy chooses nothing, or the text can have no markers.
 fn resolve_conflict(
-    inputs: &Inputs,
-    sides: &ThreeWay<'_>,
-    at: &RelPath,
-    why: ConflictKind,
+    policy: Policy,
+    sides: &Sides<'_>,
+    why: &ConflictKind,
     marked: Option<String>,
-) -> Planned {
-    let policy = inputs.answers.get(at).copied().unwrap_or(inputs.policy);
-    let marked = || match (marked, &why) {
-        (Some(text), _) => Ok(text),
-        (None, ConflictKind::Markers(_)) => Err(why.clone()),
-        (None, _) => with_markers(inputs, sides, at),
-    };
-    let resolved = match (policy, &why) {
-        (Policy::Abort, _) => Err(why),
+) -> Result<(Option<Change>, Option<NoteKind>), ConflictKind> {
+    match (policy, why) {
+        (Policy::Abort, _) => Err(why.clone()),
         (Policy::Take, why) => {
-            let change = sides.write(Action::Overwrite, sides.file.content.clone());
+            let change = sides.write(Action::Overwrite, sides.desired.content.clone());
             let leaves_out = matches!(why, ConflictKind::EditedOnBranch(_));
             Ok((change, leaves_out.then_some(NoteKind::LeftOut)))
         }
@@ -257,22 +197,14 @@ fn resolve_conflict(
             Ok((sides.write_merged(edit.clone()), Some(NoteKind::Kept)))
         }
         (Policy::Markers, _) | (Policy::Keep, ConflictKind::EditedOnBranch(None)) => {
-            marked().map(|text| (sides.write_merged(text), Some(NoteKind::Markers)))
+            let text = match (marked, why) {
+                (Some(text), _) => text,
+                (None, ConflictKind::Markers(_)) => return Err(why.clone()),
+                (None, _) => with_markers(sides)?,
+            };
+            Ok((sides.write_merged(text), Some(NoteKind::Markers)))
         }
         (Policy::Keep, _) => Ok((None, Some(NoteKind::Kept))),
-    };
-    match resolved {
-        Ok((change, note)) => Planned {
-            changes: change.into_iter().collect(),
-            note,
-            row: Some(sides.desired()),
-            ..Planned::default()
-        },
-        Err(why) => Planned {
-            conflict: Some(why),
-            row: sides.last.cloned(),
-            ..Planned::default()
-        },
     }
 }
 
@@ -280,169 +212,14 @@ fn resolve_conflict(
 /// changed it.
 ///
 /// Errors: one of them is not text, or has markers already.
-fn with_markers(
-    inputs: &Inputs,
-    sides: &ThreeWay<'_>,
-    at: &RelPath,
-) -> Result<String, ConflictKind> {
+fn with_markers(sides: &Sides<'_>) -> Result<String, ConflictKind> {
     let (ours, theirs) = (sides.ours()?, sides.theirs()?);
-    if let Some(sides) = markers::sides(&ours) {
-        return Err(ConflictKind::Markers(sides.line));
+    if let Some(split) = markers::split(&ours) {
+        return Err(ConflictKind::Markers(split.line));
     }
-    let base = sides.last.and_then(|_| base(inputs, sides, at));
+    let base = sides.last.and_then(|_| sides.merge_base());
     Ok(match base.and_then(|base| text(base).ok()) {
         Some(base) => markers::conflict_from(&base, &ours, &theirs),
         None => markers::conflict(&ours, &theirs),
     })
-}
-
-/// The three sides of a desired file: last applied, observed, desired.
-#[derive(Clone, Copy)]
-pub struct ThreeWay<'a> {
-    /// Its desired path.
-    pub path: &'a RelPath,
-    /// Its row in the lock; `None` for a new file.
-    pub last: Option<&'a LastApplied<Digest>>,
-    /// The text on disk; `None` without a file.
-    pub disk: Option<&'a Vec<u8>>,
-    /// The desired file.
-    pub file: &'a File,
-    /// The digest of the desired text.
-    pub digest: Digest,
-    /// The digest of the text on disk.
-    pub on_disk: Option<Digest>,
-}
-
-impl<'a> ThreeWay<'a> {
-    /// Compares the sides of the file at `path`.
-    pub fn new(
-        path: &'a RelPath,
-        last: Option<&'a LastApplied<Digest>>,
-        disk: Option<&'a Vec<u8>>,
-        file: &'a File,
-    ) -> Self {
-        let digest = file.digest(path);
-        Self {
-            path,
-            last,
-            disk,
-            file,
-            digest,
-            // Most files are as desired, and equal bytes need one hash.
-            on_disk: disk.map(|bytes| match **bytes == *file.content {
-                true => digest,
-                false => Digest::of(path, bytes),
-            }),
-        }
-    }
-
-    /// The verdict where the last applied text is unknown.
-    pub fn verdict(&self) -> Verdict {
-        self.verdict_if(false)
-    }
-
-    fn verdict_if(&self, merges: bool) -> Verdict {
-        let desired = Desired {
-            owner: self.file.owner,
-            keyed: Driver::of(self.path).is_keyed(),
-            merges,
-            content: self.digest,
-        };
-        reconcile(self.last, self.on_disk.as_ref(), Some(&desired))
-    }
-
-    /// The verdict, and the merge of a Tool file whose last applied text is known.
-    pub fn resolved(&self, inputs: &Inputs) -> Resolved {
-        if let Some(resolved) = inputs.resolved.get(self.path) {
-            return resolved.clone();
-        }
-        let applied = inputs.applied.get(self.path);
-        let merged = applied.and_then(|applied| self.merge_onto(applied).ok());
-        let verdict = self.verdict_if(merged.is_some());
-        Resolved {
-            merged: merged.filter(|_| verdict == Verdict::Merge).map(Ok),
-            ..Resolved::of(verdict, None)
-        }
-    }
-
-    /// The verdict for a User file that follows a newer definition: `former` was generated from the one before.
-    pub fn update_from(&self, former: &Content) -> Resolved {
-        let is_unedited = |last: &LastApplied<Digest>| {
-            self.on_disk.is_some_and(|disk| last.any_of.contains(&disk))
-        };
-        let verdict = match self.last {
-            _ if self.on_disk == Some(self.digest) => Verdict::Unchanged,
-            Some(last) if is_unedited(last) => Verdict::Write,
-            _ => Verdict::Merge,
-        };
-        let merged = (verdict == Verdict::Merge).then(|| self.merge_onto(former));
-        Resolved {
-            merged,
-            ..Resolved::of(verdict, None)
-        }
-    }
-
-    /// The three-way merge of the text on disk and the desired one.
-    pub fn merge_onto(&self, base: &[u8]) -> Result<String, ConflictKind> {
-        let driver = Driver::of(self.path);
-        driver.merge(&text(base)?, &self.ours()?, &self.theirs()?)
-    }
-
-    /// The text on disk.
-    pub fn ours(&self) -> Result<String, ConflictKind> {
-        text(self.disk.map_or(&[], |bytes| bytes))
-    }
-
-    /// The desired text.
-    pub fn theirs(&self) -> Result<String, ConflictKind> {
-        text(&self.file.content)
-    }
-
-    /// The row of a file whose desired text was applied or reported.
-    pub fn desired(&self) -> LastApplied<Digest> {
-        LastApplied::of(self.file.owner, self.digest)
-    }
-
-    /// The row of a file that is kept. A lock that git merged may have several rows; one of them stays, preferably that of the text
-    /// on disk.
-    pub fn left(&self) -> Option<LastApplied<Digest>> {
-        let rows = &self.last?.any_of;
-        let known = [self.on_disk, Some(self.digest)];
-        let mut known = known.into_iter().flatten().filter(|it| rows.contains(it));
-        Some(LastApplied {
-            // An owned file is the user's even before its first edit.
-            owner: self.file.owner,
-            any_of: known
-                .next()
-                .or_else(|| rows.iter().min().copied())
-                .into_iter()
-                .collect(),
-        })
-    }
-
-    /// The change to another text; `None` if only line ends differ.
-    pub fn write(&self, action: Action, after: Content) -> Option<Change> {
-        let after = match self.disk {
-            Some(old) if tree::unix_line_ends(old) == tree::unix_line_ends(&after) => return None,
-            Some(old) => tree::with_line_ends_of(old, after),
-            None => after,
-        };
-        Some(Change {
-            path: self.path.clone(),
-            action,
-            owner: Some(self.file.owner),
-            before: self.disk.cloned(),
-            after: Some(after),
-        })
-    }
-
-    /// The change to a merged text.
-    pub fn write_merged(&self, text: String) -> Option<Change> {
-        self.write(Action::Merge, text.into_bytes().into())
-    }
-}
-
-/// A file's text with `\n` at the ends of lines.
-pub fn text(bytes: &[u8]) -> Result<String, ConflictKind> {
-    String::from_utf8(tree::unix_line_ends(bytes).into_owned()).map_err(|_| ConflictKind::NoText)
 }

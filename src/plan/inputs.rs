@@ -1,11 +1,15 @@
 //! Everything that a plan depends on.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use crate::{
-    change::{Action, Change, ConflictKind, NoteKind, Policy},
+    change::{Action, Change, Policy},
+    git::Unmerged,
     memory::Memory,
-    reconcile::{LastApplied, Verdict},
+    reconcile::LastApplied,
     tree::{self, Content, Digest, Found, Owner, RelPath, Tree},
 };
 
@@ -20,8 +24,8 @@ pub struct Inputs {
     pub found: BTreeMap<RelPath, Found>,
     /// The last applied texts of edited Tool files that have to change.
     pub applied: BTreeMap<RelPath, Content>,
-    /// The verdicts that replace those of the table.
-    pub resolved: BTreeMap<RelPath, Resolved>,
+    /// What git knows of a merge.
+    pub git: GitMerge,
     /// The text of `PROJECT` after the command.
     pub project: String,
     /// The definitions that types are generated from, by path; `None` for a path that is no longer used.
@@ -58,31 +62,42 @@ impl Inputs {
     pub fn last(&self, path: &RelPath) -> Option<&LastApplied<Digest>> {
         self.memory.rows.get(path)
     }
-}
-
-/// The verdict for one file, with the texts that it needs.
-#[derive(Clone, Debug)]
-pub struct Resolved {
-    /// The row of the table.
-    pub verdict: Verdict,
-    /// The note if the file stays as it is.
-    pub note: Option<NoteKind>,
-    /// The three-way merge, where it was tried already.
-    pub merged: Option<Result<String, ConflictKind>>,
-    /// Both sides with conflict markers, where they conflict.
-    pub marked: Option<String>,
-}
-
-impl Resolved {
-    /// A verdict alone, with a note if the file stays as it is.
-    pub fn of(verdict: Verdict, note: Option<NoteKind>) -> Self {
-        Self {
-            verdict,
-            note,
-            merged: None,
-            marked: None,
+    /// The row and the text of the file at `path`, which is `at` the same path or moves from there. A file that the command
+    /// rewrites has its new ones.
+    pub fn observed(
+        &self,
+        path: &RelPath,
+        at: &RelPath,
+    ) -> (Option<&LastApplied<Digest>>, Option<Cow<'_, [u8]>>) {
+        if let Some(rewritten) = self.named.rewritten.get(path) {
+            return (rewritten.row.as_ref(), rewritten.text());
         }
+        let last = self.last(at);
+        let disk = self.on_disk(at).map(|bytes| Cow::Borrowed(&**bytes));
+        let is_forgotten = self.named.forgotten.contains(path);
+        (last.filter(|_| !is_forgotten), disk)
     }
+}
+
+/// What git knows of a merge, rebase or cherry-pick. The default is that there is none.
+#[derive(Clone, Debug, Default)]
+pub struct GitMerge {
+    /// How far it has come.
+    pub stage: Stage,
+    /// The texts of both branches, for the files that git could not merge.
+    pub texts: BTreeMap<RelPath, Unmerged>,
+}
+
+/// How far a merge in git has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stage {
+    /// The files are as git left them, or resolved by hand.
+    #[default]
+    Unmerged,
+    /// `sync` has written since git merged.
+    Synced,
+    /// The last commit is a merge, and has the text of one branch for these files.
+    Committed,
 }
 
 /// User files that the command names explicitly. The default is none.

@@ -1,6 +1,7 @@
 //! Plans of a small project with one file of each owner.
 
 mod moves;
+mod traces;
 
 use super::*;
 use crate::{

@@ -185,8 +185,8 @@ fn conflict_markers() {
         || three(seeds),
         |[base, yours, generated]| {
             let [base, yours, generated] = [base, yours, generated].map(Bytes::text);
-            if let Some(sides) = markers::sides(&yours) {
-                let first = yours.split_inclusive('\n').nth(sides.line - 1);
+            if let Some(split) = markers::split(&yours) {
+                let first = yours.split_inclusive('\n').nth(split.line - 1);
                 prop_assert!(first.is_some_and(markers::is_marker));
             }
             let marked = markers::conflict(&yours, &generated);
@@ -194,8 +194,8 @@ fn conflict_markers() {
                 !text.lines().any(markers::is_marker) && (text.is_empty() || text.ends_with('\n'))
             };
             if plain(&yours) && plain(&generated) && yours != generated {
-                let sides = markers::sides(&marked).map(|sides| (sides.ours, sides.theirs));
-                prop_assert_eq!(sides, Some((yours.clone(), generated.clone())));
+                let split = markers::split(&marked).map(|split| (split.ours, split.theirs));
+                prop_assert_eq!(split, Some((yours.clone(), generated.clone())));
             }
             markers::conflict_from(&base, &yours, &generated);
             Ok(())
@@ -214,11 +214,11 @@ fn project_of_two_branches() {
             let policy = [Policy::Abort, Policy::Keep, Policy::Take, Policy::Markers][*policy];
             let conflicted = format!("<<<<<<< HEAD\n{ours}\n=======\n{theirs}\n>>>>>>> other\n");
             let all = [
-                markers::sides(&conflicted),
-                Some(markers::Sides::of(ours, theirs)),
+                markers::split(&conflicted),
+                Some(markers::Split::of(ours, theirs)),
             ];
-            for sides in all.into_iter().flatten() {
-                match branches::merge(Some(&base), &sides, policy) {
+            for split in all.into_iter().flatten() {
+                match branches::merge(Some(&base), &split, policy) {
                     Ok(merged) => drop(
                         Project::read(merged.as_bytes())
                             .map_err(|error| is_helpful(&error))

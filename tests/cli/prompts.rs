@@ -125,6 +125,15 @@ impl Terminal {
     }
 }
 
+/// A test that fails leaves no command waiting for a key.
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        // The command has ended unless its test failed.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
 /// A project with two kinds.
 fn two_kinds() -> TempDir {
     let directory = TempDir::new().unwrap();

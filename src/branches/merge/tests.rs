@@ -1,5 +1,5 @@
 use super::*;
-use crate::merge::markers::sides;
+use crate::merge::markers::split;
 
 /// Entries of `resources` in short: `kind field=value …`.
 fn project(entries: &[&str]) -> String {
@@ -21,8 +21,8 @@ fn project(entries: &[&str]) -> String {
     text
 }
 
-fn conflicted(ours: &str, theirs: &str) -> Sides {
-    sides(&format!(
+fn conflicted(ours: &str, theirs: &str) -> Split {
+    split(&format!(
         "<<<<<<< HEAD\n{ours}=======\n{theirs}>>>>>>> other\n"
     ))
     .unwrap()
@@ -30,8 +30,8 @@ fn conflicted(ours: &str, theirs: &str) -> Sides {
 
 #[track_caller]
 fn check(base: &[&str], ours: &[&str], theirs: &[&str], expected: &[&str]) {
-    let sides = conflicted(&project(ours), &project(theirs));
-    let merged = merge(Some(&project(base)), &sides, Policy::Abort).unwrap();
+    let split = conflicted(&project(ours), &project(theirs));
+    let merged = merge(Some(&project(base)), &split, Policy::Abort).unwrap();
     let value = |text: &str| serde_yaml::from_str::<Value>(text).unwrap();
     assert_eq!(value(&merged), value(&project(expected)));
 }
@@ -107,9 +107,9 @@ fn without_an_ancestor_what_one_side_has_was_added() {
 
 #[test]
 fn a_policy_says_which_side_counts() {
-    let sides = conflicted(&project(&["A plural=bs", "B"]), &project(&["A plural=cs"]));
+    let split = conflicted(&project(&["A plural=bs", "B"]), &project(&["A plural=cs"]));
     let plural = |policy| {
-        let merged = merge(Some(&project(&["A plural=as"])), &sides, policy).unwrap();
+        let merged = merge(Some(&project(&["A plural=as"])), &split, policy).unwrap();
         let value: Value = serde_yaml::from_str(&merged).unwrap();
         assert_eq!(value["resources"][1]["kind"], "B");
         value["resources"][0]["plural"].clone()
@@ -120,8 +120,8 @@ fn a_policy_says_which_side_counts() {
 
 #[test]
 fn a_key_that_is_no_word_is_refused() {
-    let sides = conflicted("? a: 1\n: 1\n", "b: 2\n");
-    let failure = merge(None, &sides, Policy::Abort).unwrap_err();
+    let split = conflicted("? a: 1\n: 1\n", "b: 2\n");
+    let failure = merge(None, &split, Policy::Abort).unwrap_err();
     assert_eq!(
         failure.notes,
         ["a list, a mapping or `<<` stands where a key belongs"]
@@ -154,8 +154,8 @@ fn a_key_that_both_branches_changed_is_named_with_its_values() {
 fn two_new_entries_with_different_fields_conflict() {
     let entry = |fields: &str| format!("{}- kind: B\n  version: v1\n{fields}", project(&["A"]));
     let merged = |ours: &str, theirs: &str, policy| {
-        let sides = conflicted(&entry(ours), &entry(theirs));
-        merge(Some(&project(&["A"])), &sides, policy)
+        let split = conflicted(&entry(ours), &entry(theirs));
+        merge(Some(&project(&["A"])), &split, policy)
     };
     let (namespaced, cluster) = ("  api:\n    namespaced: true\n", "  api: {}\n");
     for (ours, theirs) in [(namespaced, cluster), (cluster, namespaced)] {

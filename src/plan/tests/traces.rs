@@ -1,61 +1,7 @@
 //! Files that git could not merge, and files with conflict markers.
 
-use std::ops::{Deref, DerefMut};
-
 use super::*;
-use crate::{
-    change::{ChangeSet, ConflictKind, NoteKind, Policy},
-    git::Unmerged,
-    plan::{
-        Inputs,
-        tests::{desired, path},
-    },
-    tree::{Digest, Found, Owner, Tree},
-};
-
-/// A tree, its memory, and what git knows of a merge in it.
-struct Branched {
-    world: Inputs,
-    texts: Texts,
-}
-
-impl Branched {
-    fn new() -> Self {
-        Self {
-            world: Inputs::of_project(),
-            texts: Texts::default(),
-        }
-    }
-
-    fn resolve(&mut self, desired: &Tree) {
-        self.world.desired.clone_from(desired);
-        self.world.resolved = resolve(&self.texts, &self.world);
-    }
-
-    fn plan(&mut self, desired: &Tree) -> ChangeSet {
-        self.resolve(desired);
-        self.world.plan(desired)
-    }
-
-    fn apply(&mut self, desired: &Tree) -> ChangeSet {
-        self.resolve(desired);
-        self.world.apply(desired)
-    }
-}
-
-impl Deref for Branched {
-    type Target = Inputs;
-
-    fn deref(&self) -> &Inputs {
-        &self.world
-    }
-}
-
-impl DerefMut for Branched {
-    fn deref_mut(&mut self) -> &mut Inputs {
-        &mut self.world
-    }
-}
+use crate::git::Unmerged;
 
 const FILE: &str = "src/tool.rs";
 const OLD: &str = "mod a;\n\nfn a() {}\n";
@@ -66,8 +12,8 @@ const BOTH: &str = "mod a;\nmod b;\n\nfn a() {}\n// mine\n";
 const CLASHING: &str = "mod a;\nfn mine() {}\n\nfn a() {}\n";
 
 /// A project of which `applied` is remembered and `disk` is there, while git has `ours` and `theirs`, made from [`OLD`].
-fn merged(applied: &str, disk: &str, ours: &str, theirs: &str) -> Branched {
-    let mut world = Branched::new();
+fn merged(applied: &str, disk: &str, ours: &str, theirs: &str) -> Inputs {
+    let mut world = Inputs::of_project();
     world.apply(&desired(&[(FILE, Owner::Tool, applied)]));
     world.write(FILE, disk);
     let git = Unmerged {
@@ -75,7 +21,7 @@ fn merged(applied: &str, disk: &str, ours: &str, theirs: &str) -> Branched {
         ours: Some(ours.to_owned()),
         theirs: Some(theirs.to_owned()),
     };
-    world.texts.unmerged.insert(path(FILE), git);
+    world.git.texts.insert(path(FILE), git);
     world
 }
 
@@ -89,7 +35,7 @@ fn notes(set: &ChangeSet) -> Vec<NoteKind> {
 
 /// Checks the text and the notes after one plan, and after the next.
 #[track_caller]
-fn check(mut world: Branched, expected: &str, expected_notes: &[NoteKind]) {
+fn check(mut world: Inputs, expected: &str, expected_notes: &[NoteKind]) {
     for _ in 0..2 {
         let set = world.apply(&wanted());
         assert_eq!(world.read(FILE).as_deref(), Some(expected));
@@ -130,7 +76,7 @@ fn an_edit_that_conflicts_with_the_generated_text_of_the_other_branch_is_a_confl
         assert_eq!(notes(&set), [NoteKind::Kept]);
         assert_eq!(world.read(FILE).as_deref(), Some(CLASHING));
         world.policy = Policy::Abort;
-        world.texts.synced = true;
+        world.git.stage = Stage::Synced;
         assert_eq!(world.plan(&wanted()).conflicts, []);
 
         let mut world = left_by_git(disk);
@@ -162,7 +108,7 @@ fn an_edit_that_conflicts_with_the_generated_text_of_the_other_branch_is_a_confl
 fn a_merge_committed_with_the_text_of_one_branch_gets_the_other() {
     let committed = |disk: &str| {
         let mut world = merged(NEW, disk, disk, NEW);
-        world.texts.committed = std::mem::take(&mut world.texts.unmerged);
+        world.git.stage = Stage::Committed;
         world
     };
     check(committed(EDITED), BOTH, &[NoteKind::Edited]);
@@ -172,7 +118,7 @@ fn a_merge_committed_with_the_text_of_one_branch_gets_the_other() {
 
 #[test]
 fn a_file_owned_on_one_branch_is_outdated_by_the_other() {
-    let mut world = Branched::new();
+    let mut world = Inputs::of_project();
     world.owned.insert(path(FILE));
     let tree = desired(&[(FILE, Owner::User, NEW)]);
     world.apply(&tree);
@@ -186,14 +132,14 @@ fn a_file_owned_on_one_branch_is_outdated_by_the_other() {
 #[test]
 fn a_user_file_that_both_branches_created_keeps_one_row() {
     let tree = desired(&[("user", Owner::User, "c\n")]);
-    let rows = |world: &Branched| world.memory.rows[&path("user")].any_of.clone();
+    let rows = |world: &Inputs| world.memory.rows[&path("user")].any_of.clone();
     let digest = |text: &str| Digest::of(&path("user"), text.as_bytes());
     for (disk, rows_of, left) in [
         (Some("a\n"), ["b\n", "a\n"], "a\n"),
         (Some("mine\n"), ["c\n", "a\n"], "c\n"),
         (None, ["c\n", "a\n"], "c\n"),
     ] {
-        let mut world = Branched::new();
+        let mut world = Inputs::of_project();
         world.apply(&tree);
         let found = disk.map_or(Found::Absent, |text| Found::File(text.into()));
         world.found.insert(path("user"), found);
@@ -212,7 +158,7 @@ const MARKERS: &str = "<<<<<<< HEAD\nx: 1\n=======\nx: 2\n>>>>>>> other\n";
 fn desired_changes_wait_for_markers_of_git() {
     let file = "config/kustomization.yaml";
     let tree = |list: &str| desired(&[(file, Owner::Shared, &format!("resources:\n{list}"))]);
-    let mut world = Branched::new();
+    let mut world = Inputs::of_project();
     world.apply(&tree("- a\n"));
     world.write(file, &format!("resources:\n- a\n{MARKERS}"));
     for policy in [Policy::Abort, Policy::Markers] {
@@ -231,7 +177,7 @@ fn desired_changes_wait_for_markers_of_git() {
 
 #[test]
 fn a_file_that_cannot_take_markers_is_a_conflict() {
-    let mut world = Branched::new();
+    let mut world = Inputs::of_project();
     world.policy = Policy::Markers;
     world
         .found
@@ -241,7 +187,7 @@ fn a_file_that_cannot_take_markers_is_a_conflict() {
         .conflicts;
     assert_eq!(conflicts[0].why, ConflictKind::NoText);
 
-    let mut world = Branched::new();
+    let mut world = Inputs::of_project();
     world.policy = Policy::Markers;
     world.apply(&desired(&[(FILE, Owner::Tool, OLD)]));
     world.write(FILE, &EDITED.replace("mod", "// mine\nmod"));
@@ -266,12 +212,12 @@ fn conflict_markers_in_a_user_file_may_be_an_example() {
         ("src/user.rs", MARKERS.to_owned(), vec![NoteKind::Markers]),
         ("src/user.rs", format!("/*\n{MARKERS}*/\n"), vec![]),
     ] {
-        let mut world = Branched::new();
+        let mut world = Inputs::of_project();
         let tree = desired(&[(file, Owner::User, "fn a() {}\n")]);
         world.apply(&tree);
         world.write(file, &text);
         assert_eq!(notes(&world.plan(&tree)), told, "{file} {text}");
-        world.texts.unmerged.insert(path(file), Unmerged::default());
+        world.git.texts.insert(path(file), Unmerged::default());
         assert_eq!(notes(&world.plan(&tree)), [NoteKind::Markers]);
     }
 }
@@ -290,11 +236,11 @@ fn an_unmerged_user_file_has_a_note_until_it_is_merged() {
         (EDITED, git(EDITED, None), &[]),
         (BOTH, git(EDITED, Some(NEW)), &[]),
     ] {
-        let mut world = Branched::new();
+        let mut world = Inputs::of_project();
         let tree = desired(&[(FILE, Owner::User, OLD)]);
         world.apply(&tree);
         world.write(FILE, disk);
-        world.texts.unmerged.insert(path(FILE), git);
+        world.git.texts.insert(path(FILE), git);
         assert_eq!(notes(&world.plan(&tree)), told, "{disk}");
     }
 }
@@ -302,7 +248,7 @@ fn an_unmerged_user_file_has_a_note_until_it_is_merged() {
 #[test]
 fn a_file_of_mixed_line_ends_is_no_change() {
     let tree = |text: &str| desired(&[("Makefile", Owner::Shared, text)]);
-    let mut world = Branched::new();
+    let mut world = Inputs::of_project();
     world.apply(&tree("a\nb\nc\n"));
     world.write("Makefile", "A\nb\r\nc\r\nD\r\n");
     world.apply(&tree("a\nb\nc\nD\n"));
@@ -320,7 +266,7 @@ fn a_file_of_mixed_line_ends_is_no_change() {
 #[test]
 fn desired_changes_wait_for_markers_of_the_user() {
     let tree = |text: &str| desired(&[("Makefile", Owner::Shared, text)]);
-    let mut world = Branched::new();
+    let mut world = Inputs::of_project();
     world.apply(&tree("a\nb\nc\n"));
     world.write(
         "Makefile",
@@ -334,7 +280,7 @@ fn desired_changes_wait_for_markers_of_the_user() {
 
 #[test]
 fn the_project_keeps_its_line_ends() {
-    let mut world = Branched::new();
+    let mut world = Inputs::of_project();
     world.write("PROJECT", "old\r\n");
     world.project = "new\n".to_owned();
     let record = world.plan(&Tree::new()).record;
@@ -353,14 +299,14 @@ fn the_texts_of_a_branch_go_with_a_file_that_moves() {
         }
         tree
     };
-    let mut world = Branched::new();
+    let mut world = Inputs::of_project();
     world.apply(&desired(&[("tool", Owner::Tool, "1\n")]));
     let unmerged = Unmerged {
         ours: Some("1\n".to_owned()),
         theirs: Some("mine\n".to_owned()),
         ..Unmerged::default()
     };
-    world.texts.unmerged = [(path("tool"), unmerged)].into();
+    world.git.texts = [(path("tool"), unmerged)].into();
     let conflicts = world.plan(&moved("2\n")).conflicts;
     assert_eq!(conflicts[0].path, path("tool"));
     let edit = Some("mine\n".into());
@@ -370,7 +316,7 @@ fn the_texts_of_a_branch_go_with_a_file_that_moves() {
 #[test]
 fn desired_changes_wait_for_markers_in_a_tool_file() {
     let tree = |text: &str| desired(&[("tool", Owner::Tool, text)]);
-    let mut world = Branched::new();
+    let mut world = Inputs::of_project();
     world.apply(&tree("a\nb\nc\nd\n"));
     world.write(
         "tool",
