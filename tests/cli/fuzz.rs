@@ -256,7 +256,7 @@ fn merged(
 
 #[test]
 fn merge_of_toml() {
-    let seeds = seeds::files("projects", |path| path.ends_with(".toml"));
+    let seeds = seeds::files("snapshots/projects", |path| path.ends_with(".toml"));
     let parses = |text: &str| text.parse::<toml_edit::DocumentMut>().is_ok();
     fuzz(
         "toml",
@@ -272,7 +272,7 @@ fn merge_of_toml() {
 
 #[test]
 fn merge_of_yaml() {
-    let seeds = seeds::files("projects", |path| {
+    let seeds = seeds::files("snapshots/projects", |path| {
         path.ends_with("kustomization.yaml") || path.contains("/config/manager/")
     });
     let parses = |text: &str| yaml::documents::<serde_yaml::Value>(text).is_ok();
@@ -286,7 +286,7 @@ fn merge_of_yaml() {
 
 #[test]
 fn merge_of_rust() {
-    let seeds = seeds::files("projects", |path| {
+    let seeds = seeds::files("snapshots/projects", |path| {
         path.ends_with("/src/main.rs") || path.ends_with("/src/lib.rs")
     });
     fuzz(
@@ -299,7 +299,7 @@ fn merge_of_rust() {
 
 #[test]
 fn merge_of_text() {
-    let seeds = seeds::files("projects", |path| {
+    let seeds = seeds::files("snapshots/projects", |path| {
         path.ends_with("/Makefile") || path.ends_with(".gitignore") || path.ends_with(".md")
     });
     fuzz(
@@ -448,7 +448,7 @@ fn names() {
 /// What a text is known by, whatever it is.
 #[test]
 fn digests() {
-    let seeds = seeds::files("projects", |path| path.ends_with(".rs"));
+    let seeds = seeds::files("snapshots/projects", |path| path.ends_with(".rs"));
     let path = |text: &str| text.parse::<RelPath>().unwrap();
     fuzz(
         "digests",

@@ -46,7 +46,7 @@ struct Port {
 
 /// The Go projects with an inventory.
 fn projects() -> Vec<PathBuf> {
-    let directory = repository().join("snapshots/kubebuilder");
+    let directory = repository().join("tests/go-projects");
     let entries = fs::read_dir(directory)
         .unwrap()
         .map(|it| it.unwrap().path());

@@ -132,7 +132,7 @@ pub fn in_shell(directory: &Path, command: &str) -> Command {
         .env("PATH", path)
         .env("TERM", "dumb")
         .env("CRDS", repository().join("snapshots/crds"))
-        .env("GO", repository().join("snapshots/kubebuilder"))
+        .env("GO", repository().join("tests/go-projects"))
         .env("LC_ALL", "C")
         .env(
             "GIT_CEILING_DIRECTORIES",

@@ -22,7 +22,7 @@ sed -i "s/^pub const TEMPLATES: u32 = [0-9]*;/pub const TEMPLATES: u32 = $set;/"
 CARGO_TARGET_DIR="$here/../../target/upgrades" cargo build --quiet --locked --manifest-path "$scratch/source/Cargo.toml"
 PATH="$here/../../target/upgrades/debug:$PATH"
 # What the sessions name, as tests/shared/session.rs sets it.
-export CRDS="$scratch/source/snapshots/crds" GO="$scratch/source/snapshots/kubebuilder"
+export CRDS="$scratch/source/snapshots/crds" GO="$here/../go-projects"
 
 git init --quiet "$scratch/projects"
 cd "$scratch/projects"

@@ -1,4 +1,4 @@
-//! The real files that are changed: those of the snapshots, which the tool itself has made.
+//! The real files that are changed: those of the snapshots, which the tool itself has made, and Go projects.
 
 use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
 
@@ -8,11 +8,9 @@ use walkdir::WalkDir;
 /// A text is worth mutating while most of its places are about different things.
 const LONGEST: u64 = 12_000;
 
-/// The files below `folder` of the snapshots that are wanted by their path, each text once.
+/// The files below `folder` that are wanted by their path, each text once.
 pub fn files(folder: &str, wanted: impl Fn(&str) -> bool) -> Vec<Vec<u8>> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("snapshots")
-        .join(folder);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     let mut texts: Vec<Vec<u8>> = WalkDir::new(&root)
         .sort_by_file_name()
         .into_iter()
@@ -55,7 +53,7 @@ pub fn imported() -> BTreeMap<String, Arc<Definition>> {
 }
 
 pub fn projects() -> Vec<Vec<u8>> {
-    let mut texts = files("projects", |path| path.ends_with("/PROJECT"));
+    let mut texts = files("snapshots/projects", |path| path.ends_with("/PROJECT"));
     let tail = "version: \"3\"\n";
     let bomb: String = (1..9)
         .map(|at| {
@@ -90,14 +88,14 @@ pub fn projects() -> Vec<Vec<u8>> {
 
 /// The project file of a Go project, and its code.
 pub fn go() -> Vec<Vec<u8>> {
-    files("kubebuilder", |path| {
+    files("tests/go-projects", |path| {
         path.ends_with("/PROJECT") || path.ends_with(".go")
     })
 }
 
 /// Definitions, each file one, and lists of them.
 pub fn definitions() -> Vec<Vec<u8>> {
-    let mut texts = files("manifests", |path| path.contains("/crd/bases/"));
+    let mut texts = files("snapshots/manifests", |path| path.contains("/crd/bases/"));
     let all = texts.clone();
     texts.push(all[..2].join(b"---\n".as_slice()));
     texts.push(
@@ -118,7 +116,7 @@ pub fn definitions() -> Vec<Vec<u8>> {
 
 /// Types with attributes, some of them laid out in ways that rustfmt does not write.
 pub fn types() -> Vec<Vec<u8>> {
-    let mut texts = files("projects", |path| {
+    let mut texts = files("snapshots/projects", |path| {
         path.contains("/src/api/") && path.ends_with(".rs")
     });
     texts.push(
