@@ -6,8 +6,8 @@
 mod complete;
 mod marker;
 mod parse;
-mod schema;
 mod set;
+mod structure;
 #[cfg(test)]
 mod tests;
 mod type_;
@@ -20,9 +20,9 @@ pub use self::{
     complete::{complete, completions},
     marker::words as markers,
     marker::{ListType, Markers},
-    schema::{of as schema_of, spec, status},
     set::{Correction, check},
-    type_::{Type, words as types},
+    structure::{of as structure, spec, status},
+    type_::{Own, Type, words as types},
 };
 use crate::name::{Invalid, text_serde};
 
@@ -39,6 +39,16 @@ pub struct Field {
     pub markers: Markers,
 }
 
+impl Field {
+    /// The type of the user's own that it has, or that its items or values have.
+    fn own_type(&self) -> Option<&str> {
+        match self.type_.innermost() {
+            Type::Own(Own::Named(name)) => Some(name),
+            _ => None,
+        }
+    }
+}
+
 impl FromStr for Field {
     type Err = Invalid;
 
@@ -52,7 +62,8 @@ impl fmt::Display for Field {
         if let Some(owner) = &self.owner {
             write!(f, "{owner}.")?;
         }
-        write!(f, "{}:{}{}", self.name, self.type_, self.markers)
+        let type_ = type_::text(&self.type_);
+        write!(f, "{}:{type_}{}", self.name, self.markers)
     }
 }
 

@@ -8,9 +8,9 @@ use heck::{ToLowerCamelCase as _, ToUpperCamelCase as _};
 
 use self::value::{check, meant, set, unfit};
 use super::{
-    Field, Markers, Type,
+    Field, Markers, Own, Type,
     marker::{Takes, WORDS},
-    type_::{ENUM_STOPS, LONGEST},
+    type_::{self, ENUM_STOPS, LONGEST},
 };
 use crate::name::{Invalid, nearest};
 
@@ -166,7 +166,7 @@ impl<'a> Reader<'a> {
         if !self.eat(".") {
             return Ok((None, name(first, at)?));
         }
-        let is_own = |word: &str| matches!(Type::of_word(word), Some(Type::Own(_)));
+        let is_own = |word: &str| matches!(type_::of_word(word), Some(Type::Own(_)));
         if !is_own(first) {
             let what = format!("`{first}` cannot be a type of your own");
             let camel = first.to_upper_camel_case();
@@ -215,7 +215,7 @@ impl<'a> Reader<'a> {
             return self.values();
         }
         let (word, at) = self.until(&[':', ']']);
-        Type::of_word(word).ok_or_else(|| {
+        type_::of_word(word).ok_or_else(|| {
             let what = match word {
                 "" => "the type is missing".to_owned(),
                 _ if word.contains('|') => format!("`{word}` is not a type; `enum=` is missing"),
@@ -226,7 +226,7 @@ impl<'a> Reader<'a> {
                 "" => Some("string".to_owned()),
                 _ if word.contains('|') => Some(format!("enum={word}")),
                 _ if is_taken(word) => Some(format!("{word}Item")),
-                _ => Type::meant(word).map(str::to_owned),
+                _ => type_::meant(word).map(str::to_owned),
             };
             Wrong {
                 fix,
@@ -259,7 +259,7 @@ impl<'a> Reader<'a> {
             }
             values.push(value);
             if !self.eat("|") {
-                return Ok(Type::Enum(values));
+                return Ok(Type::Own(Own::Enum(values)));
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Field, ListType, Type};
+use super::{Field, ListType, Own, Type, type_};
 
 /// The fields that every status has, because the generated controller writes them.
 pub const STANDARD: [&str; 2] = [
@@ -95,7 +95,7 @@ fn standard(field: &Field, of_status: bool) -> Found {
 
 /// A type cannot have the name of one that the template makes.
 fn names(root: &str, field: &Field) -> Found {
-    let names = [field.owner.as_deref(), field.type_.own()];
+    let names = [field.owner.as_deref(), field.own_type()];
     let is_taken = |name: &&str| {
         ["", "Spec", "Status"]
             .iter()
@@ -114,17 +114,17 @@ fn names(root: &str, field: &Field) -> Found {
 /// A type that the user names has fields, and is the type of a field.
 fn known(all: &[&Field], field: &Field) -> Found {
     let is_owner = |name: &str| all.iter().any(|it| it.owner.as_deref() == Some(name));
-    if let Some(name) = field.type_.own().filter(|name| !is_owner(name)) {
+    if let Some(name) = field.own_type().filter(|name| !is_owner(name)) {
         let what = format!("the type `{name}` has no fields");
         let rule = "it is not a type of Kubernetes that is known here, so it is one of your own, and its fields are given as `Port.name:string`";
-        let correction = match Type::meant(name) {
+        let correction = match type_::meant(name) {
             Some(word) => Correction::Replace(field.to_string().replace(name, word)),
             None => Correction::Add(format!("{name}.name:string")),
         };
         return Some((what, rule, correction));
     }
     let owner = field.owner.as_deref()?;
-    let is_used = all.iter().any(|it| it.type_.own() == Some(owner));
+    let is_used = all.iter().any(|it| it.own_type() == Some(owner));
     let rule = "a type of your own belongs to a field, such as `ports:[Port]`";
     let what = || format!("no field has the type `{owner}`");
     (!is_used).then(|| (what(), rule, Correction::Remove))
@@ -138,7 +138,7 @@ fn below<'a>(all: &[&'a Field], name: &'a str) -> BTreeSet<&'a str> {
         let of_type = all.iter().filter(|it| it.owner.as_deref() == Some(name));
         next.extend(
             of_type
-                .filter_map(|it| it.type_.own())
+                .filter_map(|it| it.own_type())
                 .filter(|name| found.insert(*name)),
         );
     }
@@ -151,7 +151,7 @@ fn holds(all: &[&Field], type_: &str, owner: &str) -> bool {
 }
 
 fn circle(all: &[&Field], field: &Field) -> Found {
-    let (owner, type_) = (field.owner.as_deref()?, field.type_.own()?);
+    let (owner, type_) = (field.owner.as_deref()?, field.own_type()?);
     let rule = "the schema of a CRD has no references, so a type cannot contain itself; `any` takes any value";
     let other = Field {
         type_: Type::Any,
@@ -169,7 +169,7 @@ fn keys(all: &[&Field], field: &Field) -> Found {
     let rule = "the keys of a list are fields of its items that are required or have a default, with simple values";
     for key in &field.markers.list_map_keys {
         let correction = match &**items {
-            Type::Own(name) => {
+            Type::Own(Own::Named(name)) => {
                 let mut of_type = all.iter().filter(|it| it.owner.as_ref() == Some(name));
                 match of_type.find(|it| it.name == *key) {
                     None => Correction::Add(format!("{name}.{key}:string")),
@@ -194,7 +194,7 @@ fn can_be_key(field: &Field) -> bool {
     let is_there = !field.markers.optional || field.markers.default.is_some();
     let is_simple = matches!(
         field.type_,
-        Type::Bool | Type::Int32 | Type::Int64 | Type::String | Type::Enum(_)
+        Type::Bool | Type::Int32 | Type::Int64 | Type::String | Type::Own(Own::Enum(_))
     );
     is_there && is_simple
 }
@@ -213,7 +213,7 @@ fn immutable(all: &[&Field], field: &Field) -> Found {
     let mut lists = all
         .iter()
         .filter(|it| is_unidentified(&it.type_, it.markers.list_type));
-    let has = |it: &&&Field| it.type_.own().is_some_and(|name| holds(all, name, owner));
+    let has = |it: &&&Field| it.own_type().is_some_and(|name| holds(all, name, owner));
     let list = lists.find(has)?;
     let rule = "the API server compares the items of a list only if keys identify them: `listType=map:listMapKey=name`";
     let mut other = field.clone();

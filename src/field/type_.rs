@@ -1,7 +1,5 @@
 //! The types of fields, and their words.
 
-use std::fmt;
-
 use super::quoted;
 
 /// The durations that a CRD admits: Go's, without a sign.
@@ -14,38 +12,15 @@ pub const ENUM_STOPS: [char; 3] = [':', '|', ']'];
 pub const LONGEST: usize = 60;
 
 /// The type of a field.
+pub type Type = crd_types::Type<Own>;
+
+/// A type that is generated.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Type {
-    /// `true` or `false`.
-    Bool,
-    /// An integer of 32 bits.
-    Int32,
-    /// An integer of 64 bits.
-    Int64,
-    /// A floating-point number.
-    Number,
-    /// Text.
-    String,
+pub enum Own {
+    /// One whose fields are given beside this one, such as `Port`.
+    Named(String),
     /// One of these texts.
     Enum(Vec<String>),
-    /// A moment.
-    Time,
-    /// A duration as in Go: `1h30m`.
-    Duration,
-    /// An amount of a resource: `500m`, `1Gi`.
-    Quantity,
-    /// A number or a text, such as a port or a percentage.
-    IntOrString,
-    /// Any value.
-    Any,
-    /// A type of Kubernetes, by its path in Rust.
-    Known(&'static str),
-    /// A type whose fields are given beside this one, such as `Port`.
-    Own(String),
-    /// `[T]`.
-    List(Box<Type>),
-    /// `map[string]T`.
-    Map(Box<Type>),
 }
 
 /// The types with one word.
@@ -53,7 +28,7 @@ const WORDS: [(&str, Type); 10] = [
     ("bool", Type::Bool),
     ("int32", Type::Int32),
     ("int64", Type::Int64),
-    ("number", Type::Number),
+    ("number", Type::Float),
     ("string", Type::String),
     ("Time", Type::Time),
     ("Duration", Type::Duration),
@@ -109,49 +84,49 @@ fn name(path: &str) -> &str {
     path.rsplit("::").next().unwrap_or(path)
 }
 
-impl Type {
-    /// The type that a word names; a word in CamelCase that names no other type is a type of its own.
-    pub fn of_word(word: &str) -> Option<Self> {
-        if let Some((_, type_)) = WORDS.iter().find(|(it, _)| *it == word) {
-            return Some(type_.clone());
-        }
-        let word = if word == SECRET.0 { SECRET.1 } else { word };
-        if let Some(path) = known().find(|path| name(path) == word) {
-            return Some(Self::Known(path));
-        }
-        is_own(word).then(|| Self::Own(word.to_owned()))
+/// The type that a word names; a word in CamelCase that names no other type is a type of its own.
+pub fn of_word(word: &str) -> Option<Type> {
+    if let Some((_, type_)) = WORDS.iter().find(|(it, _)| *it == word) {
+        return Some(type_.clone());
     }
-
-    /// The word that was meant by one that is no type.
-    pub fn meant(word: &str) -> Option<&'static str> {
-        let lower = word.trim_start_matches('*').to_ascii_lowercase();
-        let other = OTHERS.iter().find(|(other, _)| *other == lower);
-        let same = || words().find(|it| it.eq_ignore_ascii_case(&lower));
-        let near = || crate::name::nearest(word, words());
-        other.map(|(_, word)| *word).or_else(same).or_else(near)
+    let word = if word == SECRET.0 { SECRET.1 } else { word };
+    if let Some(path) = known().find(|path| name(path) == word) {
+        return Some(Type::Known(path));
     }
+    is_own(word).then(|| Type::Own(Own::Named(word.to_owned())))
+}
 
-    /// The type whose values `min` and other markers limit: for a list, the type of its items.
-    pub fn of_values(&self) -> &Self {
-        match self {
-            Self::List(items) => items,
-            other => other,
+/// The word that was meant by one that is no type.
+pub fn meant(word: &str) -> Option<&'static str> {
+    let lower = word.trim_start_matches('*').to_ascii_lowercase();
+    let other = OTHERS.iter().find(|(other, _)| *other == lower);
+    let same = || words().find(|it| it.eq_ignore_ascii_case(&lower));
+    let near = || crate::name::nearest(word, words());
+    other.map(|(_, word)| *word).or_else(same).or_else(near)
+}
+
+/// The type whose values `min` and other markers limit: for a list, the type of its items.
+pub fn of_values(type_: &Type) -> &Type {
+    match type_ {
+        Type::List(items) => items,
+        other => other,
+    }
+}
+
+/// The word or the words of a type.
+pub fn text(type_: &Type) -> String {
+    match type_ {
+        Type::Known(path) => name(path).to_owned(),
+        Type::Own(Own::Named(name)) => name.clone(),
+        Type::Own(Own::Enum(values)) => {
+            let values = values.iter().map(|value| quoted(value, &ENUM_STOPS));
+            format!("enum={}", values.collect::<Vec<_>>().join("|"))
         }
-    }
-
-    /// The type inside all its lists and maps.
-    pub fn innermost(&self) -> &Self {
-        match self {
-            Self::List(inner) | Self::Map(inner) => inner.innermost(),
-            other => other,
-        }
-    }
-
-    /// The type of its own that it mentions.
-    pub fn own(&self) -> Option<&str> {
-        match self.innermost() {
-            Self::Own(name) => Some(name),
-            _ => None,
+        Type::List(items) => format!("[{}]", text(items)),
+        Type::Map(values) => format!("map[string]{}", text(values)),
+        _ => {
+            let word = WORDS.iter().find(|(_, it)| it == type_);
+            word.map_or("", |(word, _)| word).to_owned()
         }
     }
 }
@@ -161,23 +136,4 @@ fn is_own(word: &str) -> bool {
     let is_camel = word.starts_with(|c: char| c.is_ascii_uppercase())
         && word.chars().all(|c| c.is_ascii_alphanumeric());
     is_camel && word.len() <= LONGEST && !crd_types::is_reserved(word)
-}
-
-impl fmt::Display for Type {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Known(path) => f.write_str(name(path)),
-            Self::Own(name) => f.write_str(name),
-            Self::List(items) => write!(f, "[{items}]"),
-            Self::Map(values) => write!(f, "map[string]{values}"),
-            Self::Enum(values) => {
-                let values = values.iter().map(|value| quoted(value, &ENUM_STOPS));
-                write!(f, "enum={}", values.collect::<Vec<_>>().join("|"))
-            }
-            _ => {
-                let word = WORDS.iter().find(|(_, type_)| type_ == self);
-                f.write_str(word.map_or("", |(word, _)| word))
-            }
-        }
-    }
 }

@@ -72,10 +72,9 @@ const TWINS: [(&str, &str); 2] = [
 /// The type of Go's durations, which a schema does not show.
 pub(crate) const DURATION: &str = "kube::core::Duration";
 
-/// The paths of the types of k8s-openapi and kube that a schema may name by [`crate::TYPE`].
+/// The paths of the types of k8s-openapi that [`Type::Known`](crate::Type::Known) may have.
 pub fn well_known() -> impl Iterator<Item = &'static str> {
-    let paths = RECOGNIZED.iter().map(|(path, _)| *path);
-    paths.chain([DURATION])
+    RECOGNIZED.iter().map(|(path, _)| *path)
 }
 
 /// Whether a well-known type requires a property.
@@ -83,11 +82,6 @@ pub fn is_required(path: &str, property: &str) -> bool {
     let type_ = TYPES.get(&definition(path));
     let required = type_.and_then(|type_| type_["required"].as_array());
     required.is_some_and(|names| names.iter().any(|name| name == property))
-}
-
-/// The module and the name of a well-known type.
-pub(crate) fn of_path(path: &str) -> Option<(&'static str, &'static str)> {
-    well_known().find(|it| *it == path)?.rsplit_once("::")
 }
 
 /// A type of Kubernetes, as in `types.json`.

@@ -1,13 +1,16 @@
 #![doc = include_str!("../README.md")]
 
 mod attributes;
+mod chosen;
 mod compare;
 mod definition;
 mod doc;
 mod error;
+mod imports;
 mod known;
 mod literal;
 mod meta;
+mod model;
 mod name;
 mod render;
 mod root;
@@ -20,23 +23,16 @@ use std::{collections::BTreeMap, fmt};
 
 use serde_json::Value;
 
+pub use chosen::{Field, Shape, Structure};
 pub use compare::{Difference, differences};
 pub use definition::{Crd, Names, Version, read};
 pub use error::Error;
+pub use imports::Imports;
 pub use known::{is_required, well_known};
+pub use model::{QUANTITY, Type};
 pub use name::is_reserved;
 pub use sample::{matches, sample};
-pub use structs::{Imports, Struct, Structs, structs};
-
-/// A keyword beside those of OpenAPI, for [`structs`] and [`sample`]: the name of the type that is generated for a schema, or the
-/// path of a [`well_known`] type, whose schema it is. A CEL rule that has it is one of the type, and not of its field.
-pub const TYPE: &str = "x-rust-type";
-
-/// A keyword beside those of OpenAPI, for [`structs`] and [`sample`]: the names of an object's properties in the order of the fields.
-pub const ORDER: &str = "x-rust-order";
-
-/// The pattern in the schema of a `Quantity`.
-pub const QUANTITY: &str = types::QUANTITY;
+pub use structs::{Struct, Structs, structs};
 
 /// The deepest nesting of schemas that is read.
 pub const MAX_DEPTH: usize = 100;

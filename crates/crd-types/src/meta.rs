@@ -1,8 +1,8 @@
-//! Attributes as rustfmt lays them out.
+//! Attributes, fields and variants as rustfmt lays them out.
 
 use serde_json::Value;
 
-use crate::literal;
+use crate::{literal, name};
 
 /// The widest list of arguments that rustfmt leaves on one line.
 const WIDTH: usize = 70;
@@ -116,4 +116,42 @@ pub(crate) fn schemars(
             lines
         }
     }
+}
+
+/// Adds the name in objects to the items of `serde`, behind a default.
+pub(crate) fn rename(serde: &mut Vec<Meta>, name: &str) {
+    let rename = Meta::word(&format!("rename = {}", literal::string(name)));
+    let is_default = |meta: &&Meta| meta.line().starts_with("default");
+    serde.insert(serde.iter().take_while(is_default).count(), rename);
+}
+
+/// The lines of a field: two where one is too long.
+pub(crate) fn field(ident: &str, type_: &str) -> Vec<String> {
+    let line = format!("    pub {ident}: {type_},");
+    match line.chars().count() <= LINE {
+        true => vec![line],
+        false => vec![format!("    pub {ident}:"), format!("        {type_},")],
+    }
+}
+
+/// The attribute of serde for all variants with these names and values, and the lines of the variants; one is the default.
+pub(crate) fn variants(
+    variants: &[(String, String)],
+    default: Option<&str>,
+) -> (Option<String>, Vec<String>) {
+    let rule = name::rule(variants);
+    let mut lines = Vec::new();
+    for (variant, value) in variants {
+        if default == Some(value.as_str()) {
+            lines.push("    #[default]".to_owned());
+        }
+        if rule.is_none() && variant != value {
+            let mut serde = Vec::new();
+            rename(&mut serde, value);
+            lines.extend(attribute("serde", serde, 4));
+        }
+        lines.push(format!("    {variant},"));
+    }
+    let rule = rule.map(|rule| format!("#[serde(rename_all = \"{rule}\")]"));
+    (rule, lines)
 }

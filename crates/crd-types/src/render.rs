@@ -8,7 +8,9 @@ use crate::{
     Options,
     attributes::{self, Attributes, UNREAD},
     definition::{Crd, Version},
-    doc, literal,
+    doc,
+    imports::Imports,
+    literal,
     meta::{self, Meta},
     name,
     root::{Root, Status},
@@ -82,9 +84,6 @@ fn as_written(schema: &mut Schema) {
     ),
 ];
 
-/// Names by module.
-pub(crate) type Imports = BTreeMap<&'static str, BTreeSet<&'static str>>;
-
 /// A module that is being written.
 pub(crate) struct Module<'a> {
     types: &'a Types,
@@ -109,7 +108,7 @@ pub(crate) fn module(
 ) -> (String, BTreeMap<String, Object>) {
     let mut module = Module {
         types,
-        imports: Imports::new(),
+        imports: Imports::default(),
         functions: BTreeSet::new(),
         kept: BTreeMap::new(),
         keepers: HashMap::new(),
@@ -155,34 +154,19 @@ pub(crate) fn module(
 
 impl Module<'_> {
     fn import(&mut self, path: &'static str, name: &'static str) {
-        self.imports.entry(path).or_default().insert(name);
+        self.imports.add(path, name);
     }
 
-    fn uses(&mut self, type_: &Type) {
-        match type_ {
-            Type::Time => self.import("k8s_openapi::apimachinery::pkg::apis::meta::v1", "Time"),
-            Type::IntOrString => {
-                self.import(
-                    "k8s_openapi::apimachinery::pkg::util::intstr",
-                    "IntOrString",
-                );
-            }
-            Type::Quantity => {
-                self.import("k8s_openapi::apimachinery::pkg::api::resource", "Quantity")
-            }
-            Type::Any => self.import("serde_json", "Value"),
-            Type::Known(path) => {
-                if let Some((module, name)) = path.rsplit_once("::") {
-                    self.import(module, name);
-                }
-            }
-            Type::List(inner) | Type::Nullable(inner) => self.uses(inner),
-            Type::Map(inner) => {
-                self.import("std::collections", "BTreeMap");
-                self.uses(inner);
-            }
-            _ => {}
-        }
+    /// The type in source. What it needs is imported.
+    fn source(&mut self, type_: &Type) -> String {
+        let Self { types, imports, .. } = self;
+        type_.source(
+            &|index| types.own[*index].name.clone(),
+            &mut |module, name| {
+                imports.add(module, name);
+                name.to_owned()
+            },
+        )
     }
 
     fn line(&mut self, indent: usize, text: &str) {
@@ -275,13 +259,7 @@ impl Module<'_> {
             false => attributes::of_plain_field(field),
         };
         if renamed {
-            let rename = format!("rename = {}", literal::string(&field.name));
-            let at = attributes
-                .serde
-                .iter()
-                .take_while(|meta| **meta == Meta::word("default"))
-                .count();
-            attributes.serde.insert(at, Meta::word(&rename));
+            meta::rename(&mut attributes.serde, &field.name);
         }
         if let Some(schema) = attributes.kept.take() {
             let function = self.keep(own, field, schema);
@@ -294,19 +272,12 @@ impl Module<'_> {
             self.lines(meta::attribute("serde", serde, 4));
         }
         self.schemars(&attributes, 4);
-        self.uses(&field.type_);
         let nullable = field.schema.get("nullable") == Some(&Value::Bool(true));
-        let mut type_ = self.types.text(&field.type_);
+        let mut type_ = self.source(&field.type_);
         if !field.required || nullable {
             type_ = format!("Option<{type_}>");
         }
-        let line = format!("pub {}: {type_},", field.ident);
-        if 4 + line.chars().count() <= meta::LINE {
-            self.line(4, &line);
-        } else {
-            self.line(4, &format!("pub {}:", field.ident));
-            self.line(8, &format!("{type_},"));
-        }
+        self.lines(meta::field(&field.ident, &type_));
     }
 
     fn rest(&mut self, fields: &[Field], rest: &Type) {
@@ -317,29 +288,17 @@ impl Module<'_> {
         self.line(4, "/// Further fields.");
         self.line(4, "#[serde(flatten)]");
         self.import("std::collections", "BTreeMap");
-        self.uses(rest);
-        let type_ = self.types.text(rest);
+        let type_ = self.source(rest);
         let name = name.unwrap_or("all_unknown_fields");
         self.line(4, &format!("pub {name}: BTreeMap<String, {type_}>,"));
     }
 
     fn enum_(&mut self, own: &Own, attributes: &Attributes, variants: &[(String, String)]) {
-        let rule = name::rule(variants);
-        if let Some(rule) = rule {
-            self.line(0, &format!("#[serde(rename_all = \"{rule}\")]"));
-        }
+        let (rule, lines) = meta::variants(variants, None);
+        self.lines(rule.into_iter().collect());
         self.schemars(attributes, 0);
         self.line(0, &format!("pub enum {} {{", own.name));
-        for (variant, value) in variants {
-            if rule.is_none() && variant != value {
-                self.lines(meta::attribute(
-                    "serde",
-                    vec![Meta::word(&format!("rename = {}", literal::string(value)))],
-                    4,
-                ));
-            }
-            self.line(4, &format!("{variant},"));
-        }
+        self.lines(lines);
         self.line(0, "}");
     }
 
@@ -364,8 +323,8 @@ impl Module<'_> {
             if rule.is_none() && variant != key {
                 self.line(4, &format!("#[serde(rename = {})]", literal::string(key)));
             }
-            self.uses(type_);
-            self.line(4, &format!("{variant}({}),", self.types.text(type_)));
+            let type_ = self.source(type_);
+            self.line(4, &format!("{variant}({type_}),"));
         }
         self.line(0, "}");
     }
@@ -445,7 +404,7 @@ impl Module<'_> {
         if self.options.json_schema {
             source.push_str(COLUMNS);
         }
-        source.push_str(&format!("\n{}\n", imports(&self.imports)));
+        source.push_str(&format!("\n{}\n", self.imports.lines()));
         if !self.kept.is_empty() {
             let file = literal::string(&self.options.schemas);
             source.push_str("/// Schemas of the CRD that no Rust type has.\n");
@@ -473,54 +432,4 @@ fn keeper(name: &str) -> String {
         false => format!("fn {name}(\n    _: &mut SchemaGenerator,\n) -> Schema {{"),
     };
     format!("{signature}\n    kept(\"{name}\")\n}}\n\n")
-}
-
-/// The `use` lines: the standard library, then everything else.
-pub(crate) fn imports(imports: &Imports) -> String {
-    let std: Vec<_> = imports
-        .iter()
-        .filter(|(path, _)| path.starts_with("std::"))
-        .collect();
-    let mut text = String::new();
-    let names: Vec<String> = std
-        .iter()
-        .flat_map(|(path, names)| {
-            let module = path.trim_start_matches("std::");
-            names.iter().map(move |name| format!("{module}::{name}"))
-        })
-        .collect();
-    match names.as_slice() {
-        [] => {}
-        [one] => text.push_str(&format!("use std::{one};\n\n")),
-        all => text.push_str(&format!("use std::{{{}}};\n\n", all.join(", "))),
-    }
-    let others = imports
-        .iter()
-        .filter(|(path, _)| !path.starts_with("std::"));
-    let mut others: Vec<_> = others.map(|(path, names)| import(path, names)).collect();
-    // A brace is sorted after every letter.
-    others.sort();
-    text + &others.concat()
-}
-
-/// One `use`, as rustfmt lays it out.
-fn import(path: &str, names: &BTreeSet<&'static str>) -> String {
-    let names: Vec<&str> = names.iter().copied().collect();
-    if let [one] = names.as_slice() {
-        return format!("use {path}::{one};\n");
-    }
-    let line = format!("use {path}::{{{}}};\n", names.join(", "));
-    if line.len() <= 101 {
-        return line;
-    }
-    let mut text = format!("use {path}::{{\n");
-    let mut current = String::new();
-    for name in names {
-        if !current.is_empty() && 4 + current.len() + 2 + name.len() > 100 {
-            text.push_str(&format!("    {}\n", current.trim_end()));
-            current.clear();
-        }
-        current.push_str(&format!("{name}, "));
-    }
-    text + &format!("    {}\n}};\n", current.trim_end())
 }

@@ -1,4 +1,4 @@
-//! Structs for a schema that was chosen, as a person writes them for kube.
+//! Structs for types that were chosen, as a person writes them for kube.
 //!
 //! A schema that was read is kept, whatever the Rust types say. One that was chosen follows from its types: it is what schemars,
 //! serde and kube's derive make of the structs, so no attribute repeats it.
@@ -16,12 +16,12 @@ use self::{
     value::{implementation, initial, is_initial, literal},
 };
 use crate::{
-    ORDER, TYPE, known, literal as source,
+    chosen::{Field, Shape, Structure},
+    imports::Imports,
     meta::{self, Meta},
+    model::Type,
     name::{self, Used},
-    render::imports,
-    schema::{Object, is_true, text},
-    types::QUANTITY,
+    schema::{Object, text},
 };
 
 /// The source of the structs of a kind, in parts: the root's attributes are the caller's.
@@ -54,41 +54,17 @@ pub struct Struct {
     is_for_kube: bool,
 }
 
-/// Names by the path of their module.
-#[derive(Clone, Debug, Default)]
-pub struct Imports(BTreeMap<&'static str, BTreeSet<&'static str>>);
-
-impl Imports {
-    fn add(&mut self, module: &'static str, name: &'static str) {
-        self.0.entry(module).or_default().insert(name);
-    }
-
-    /// Each module with its names.
-    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &BTreeSet<&'static str>)> {
-        self.0.iter().map(|(module, names)| (*module, names))
-    }
-
-    /// The lines, formatted.
-    pub fn lines(&self) -> String {
-        imports(&self.0)
-    }
-}
-
-/// The structs `<root>Spec` and `<root>Status` for two schemas, in a file that has the names `taken` already: a type that a schema
-/// names so is there, and other types and functions have other names.
-///
-/// Beside the keywords of OpenAPI, a schema may have [`TYPE`] and [`ORDER`].
-pub fn structs(root: &str, taken: &[&str], spec: &Value, status: &Value) -> Structs {
+/// The structs `<root>Spec` and `<root>Status`, in a file that has the names `taken` already: a struct with one of these names is
+/// there, and enums and functions have other names.
+pub fn structs(root: &str, taken: &[&str], spec: &Structure, status: &Structure) -> Structs {
     let mut module = Module::new(root, taken);
-    let none = Object::new();
-    let [spec, status] = [spec, status].map(|schema| schema.as_object().unwrap_or(&none));
     module.reserve(spec);
     module.reserve(status);
     let spec = module.struct_(&format!("{root}Spec"), "Spec", spec);
     let status = module.struct_(&format!("{root}Status"), "Status", status);
     let mut others = String::new();
-    while let Some((name, schema)) = module.waiting.pop_front() {
-        others.push_str(&module.type_(&name, &schema));
+    while let Some((name, own)) = module.waiting.pop_front() {
+        others.push_str(&module.type_(&name, &own));
     }
     others.push_str(&module.functions);
     for (path, names) in [
@@ -107,31 +83,29 @@ pub fn structs(root: &str, taken: &[&str], spec: &Value, status: &Value) -> Stru
     }
 }
 
-/// A Rust type.
-#[derive(Clone, Debug, PartialEq)]
-enum Type {
-    Bool,
-    Integer(&'static str),
-    Float,
-    Text,
-    /// A type of a crate, by module and name.
-    Known(&'static str, &'static str),
-    /// A generated struct.
-    Struct(String),
-    /// A generated enum.
-    Enum(String),
-    List(Box<Type>),
-    Map(Box<Type>),
+/// A type of fields.
+#[derive(Clone, PartialEq)]
+struct Own {
+    shape: Shape,
+    /// The description of a struct.
+    description: Option<String>,
+    /// The default of an enum.
+    default: Option<Value>,
 }
 
-const ANY: Type = Type::Known("serde_json", "Value");
-const INT_OR_STRING: Type = Type::Known(
-    "k8s_openapi::apimachinery::pkg::util::intstr",
-    "IntOrString",
-);
-const QUANTITY_TYPE: Type =
-    Type::Known("k8s_openapi::apimachinery::pkg::api::resource", "Quantity");
-const TIME: Type = Type::Known("k8s_openapi::apimachinery::pkg::apis::meta::v1", "Time");
+impl Own {
+    /// The type of a field about which something is said.
+    fn of(shape: &Shape, said: &Object) -> Self {
+        let is_enum = matches!(shape, Shape::Enum(_));
+        Self {
+            shape: shape.clone(),
+            description: text(said, "description")
+                .filter(|_| !is_enum)
+                .map(str::to_owned),
+            default: said.get("default").filter(|_| is_enum).cloned(),
+        }
+    }
+}
 
 /// A module that is being written.
 struct Module {
@@ -142,9 +116,9 @@ struct Module {
     there: BTreeSet<String>,
     imports: Imports,
     /// Types of fields that are not written yet.
-    waiting: VecDeque<(String, Object)>,
+    waiting: VecDeque<(String, Own)>,
     /// Every type of a field, so that fields share one.
-    known: BTreeMap<String, Object>,
+    known: BTreeMap<String, Own>,
     functions: String,
 }
 
@@ -171,34 +145,29 @@ impl Module {
         }
     }
 
-    /// Takes the names that a schema gives its types.
-    fn reserve(&mut self, schema: &Object) {
-        if let Some(name) = text(schema, TYPE) {
-            self.names.take(name);
-        }
-        for inner in ["items", "additionalProperties"] {
-            if let Some(inner) = schema.get(inner).and_then(Value::as_object) {
+    /// Takes the names of structs.
+    fn reserve(&mut self, structure: &Structure) {
+        for field in &structure.fields {
+            if let Type::Own(Shape::Struct(name, inner)) = field.type_.innermost() {
+                self.names.take(name);
                 self.reserve(inner);
             }
-        }
-        for (_, property) in properties(schema) {
-            self.reserve(property);
         }
     }
 
     /// A struct. The names of its enums start with `owner` where a shorter name is taken.
-    fn struct_(&mut self, name: &str, owner: &str, schema: &Object) -> Struct {
+    fn struct_(&mut self, name: &str, owner: &str, structure: &Structure) -> Struct {
         let mut used = Used::default();
+        let attributes = rules_of_type(structure);
         let mut made = Struct {
             derives_default: true,
-            attributes: rules_of_type(schema),
-            is_for_kube: !rules_of_type(schema).is_empty(),
+            is_for_kube: !attributes.is_empty(),
+            attributes,
             ..Struct::default()
         };
-        for (name, property) in properties(schema) {
-            let ident = used.once(name::field(name));
-            let required = is_required(schema, name);
-            self.field(owner, (name, &ident), property, required, &mut made);
+        for field in &structure.fields {
+            let ident = used.once(name::field(&field.name));
+            self.field(owner, field, &ident, &mut made);
         }
         if !made.derives_default {
             made.default = implementation(name, &made.values);
@@ -210,31 +179,23 @@ impl Module {
     }
 
     /// Adds a field to a struct.
-    fn field(
-        &mut self,
-        owner: &str,
-        (name, ident): (&str, &str),
-        schema: &Object,
-        required: bool,
-        to: &mut Struct,
-    ) {
-        let type_ = self.type_of(owner, name, schema);
-        let mut rust = self.text(&type_);
-        let mut value = initial(&type_, &rust);
+    fn field(&mut self, owner: &str, field: &Field, ident: &str, to: &mut Struct) {
+        let type_ = &field.type_;
+        let mut rust = self.source(owner, field);
+        let mut value = initial(type_, &rust);
         let mut is_plain = value.is_plain;
         let mut serde = Vec::new();
         let skip = |of: &str| Meta::word(&format!("skip_serializing_if = \"{of}::is_empty\""));
-        match (schema.get("default"), &type_) {
-            (Some(default), _) if is_initial(&type_, schema, default) => {
+        match (field.said.get("default"), type_) {
+            (Some(default), _) if is_initial(type_, default) => {
                 serde.push(Meta::word("default"));
             }
             (Some(default), _) => {
-                let function =
-                    self.default_function(owner, ident, &rust, &literal(&type_, default));
+                let function = self.default_function(owner, ident, &rust, &literal(type_, default));
                 serde.push(Meta::word(&format!("default = \"{function}\"")));
                 (value.text, is_plain) = (format!("{function}()"), false);
             }
-            (None, _) if required => {}
+            (None, _) if field.required => {}
             (None, Type::List(_)) => serde.extend([Meta::word("default"), skip("Vec")]),
             (None, Type::Map(_)) => serde.extend([Meta::word("default"), skip("BTreeMap")]),
             (None, _) => {
@@ -243,29 +204,20 @@ impl Module {
                 (value.text, is_plain) = ("None".to_owned(), true);
             }
         }
-        if name != name::camel_case(ident) {
-            let rename = Meta::word(&format!("rename = {}", source::string(name)));
-            let is_default = |meta: &&Meta| meta.line().starts_with("default");
-            serde.insert(serde.iter().take_while(is_default).count(), rename);
+        if field.name != name::camel_case(ident) {
+            meta::rename(&mut serde, &field.name);
         }
-        let fields = &mut to.fields;
-        let mut push = |line: &str| fields.push_str(&format!("{line}\n"));
-        comment(schema, 4).lines().for_each(&mut push);
+        let mut lines = comment(text(&field.said, "description"), 4);
         if !serde.is_empty() {
-            let lines = meta::attribute("serde", serde, 4);
-            lines.iter().for_each(|line| push(line));
+            lines.extend(meta::attribute("serde", serde, 4));
         }
-        let (metas, extend) = said(schema);
-        let lines = meta::schemars(metas, &extend, 4);
-        lines.iter().for_each(|line| push(line));
-        let for_kube = strategy(schema) + &rules_of_field(schema);
-        for_kube.lines().for_each(&mut push);
-        let line = format!("    pub {ident}: {rust},");
-        match line.len() <= meta::LINE {
-            true => push(&line),
-            false => push(&format!("    pub {ident}:\n        {rust},")),
-        }
+        let (metas, extend) = said(field);
+        lines.extend(meta::schemars(metas, &extend, 4));
+        let for_kube = [strategy(field), rules_of_field(field)].concat();
         to.is_for_kube |= !for_kube.is_empty();
+        lines.extend(for_kube);
+        lines.extend(meta::field(ident, &rust));
+        to.fields.push_str(&(lines.join("\n") + "\n"));
         to.derives_default &= is_plain;
         to.values.push((ident.to_owned(), value.text));
     }
@@ -284,13 +236,18 @@ impl Module {
     }
 
     /// A type that fields have.
-    fn type_(&mut self, name: &str, schema: &Object) -> String {
-        let comment = comment(schema, 0);
-        if schema.contains_key("enum") {
-            self.imports.add("schemars", "JsonSchema");
-            return format!("\n{comment}{}", enum_(name, schema));
-        }
-        let made = self.struct_(name, name, schema);
+    fn type_(&mut self, name: &str, own: &Own) -> String {
+        let structure = match &own.shape {
+            Shape::Struct(_, structure) => structure,
+            Shape::Enum(values) => {
+                self.imports.add("schemars", "JsonSchema");
+                let default = own.default.as_ref().and_then(Value::as_str);
+                return format!("\n{}", enum_(name, values, default));
+            }
+        };
+        let comment = comment(own.description.as_deref(), 0);
+        let comment: String = comment.iter().map(|line| format!("{line}\n")).collect();
+        let made = self.struct_(name, name, structure);
         let derive = match made.is_for_kube {
             true => "KubeSchema",
             false => "JsonSchema",
@@ -310,118 +267,59 @@ impl Module {
         )
     }
 
-    /// The type of the values of a field.
-    fn type_of(&mut self, owner: &str, field: &str, schema: &Object) -> Type {
-        let either = is_true(schema, "x-kubernetes-int-or-string");
-        match (text(schema, "type"), text(schema, "format")) {
-            _ if text(schema, TYPE).is_some_and(|path| path.contains("::")) => {
-                let known = text(schema, TYPE).and_then(known::of_path);
-                known.map_or(ANY, |(module, name)| Type::Known(module, name))
-            }
-            _ if either && text(schema, "pattern") == Some(QUANTITY) => QUANTITY_TYPE,
-            _ if either => INT_OR_STRING,
-            (Some("boolean"), _) => Type::Bool,
-            (Some("integer"), Some("int32")) => Type::Integer("i32"),
-            (Some("integer"), _) => Type::Integer("i64"),
-            (Some("number"), _) => Type::Float,
-            (Some("string"), _) if schema.contains_key("enum") => {
-                Type::Enum(self.own(owner, field, schema))
-            }
-            (Some("string"), Some("date-time")) => TIME,
-            (Some("string"), _) => Type::Text,
-            (Some("array"), _) => Type::List(self.inner(owner, field, schema, "items")),
-            (Some("object"), _) if schema.contains_key("properties") => {
-                Type::Struct(self.own(owner, field, schema))
-            }
-            (Some("object"), _) => {
-                Type::Map(self.inner(owner, field, schema, "additionalProperties"))
-            }
-            _ => ANY,
+    /// The type of a field in source. What it needs is imported.
+    fn source(&mut self, owner: &str, field: &Field) -> String {
+        let (mut name, mut type_) = (field.name.clone(), &field.type_);
+        let nothing = Object::new();
+        let mut said = &field.said;
+        while let Type::List(inner) | Type::Map(inner) = type_ {
+            (name, type_, said) = (name::singular(&name), &**inner, &nothing);
         }
-    }
-
-    fn inner(&mut self, owner: &str, field: &str, schema: &Object, keyword: &str) -> Box<Type> {
-        let inner = schema.get(keyword).and_then(Value::as_object);
-        let field = name::singular(field);
-        Box::new(inner.map_or(ANY, |inner| self.type_of(owner, &field, inner)))
+        let own = match type_ {
+            Type::Own(shape) => self.own(owner, &name, Own::of(shape, said)),
+            _ => String::new(),
+        };
+        let Self { root, imports, .. } = self;
+        field.type_.source(&|_| own.clone(), &mut |module, name| {
+            let is_taken = |suffix: &&str| name == format!("{root}{suffix}");
+            match ["", "Spec", "Status"].iter().any(is_taken) {
+                true => format!("{module}::{name}"),
+                false => {
+                    imports.add(module, name);
+                    name.to_owned()
+                }
+            }
+        })
     }
 
     /// The name of the struct or enum of a field. Fields with the same values share an enum.
-    fn own(&mut self, owner: &str, field: &str, schema: &Object) -> String {
-        let mut schema = schema.clone();
-        if schema.contains_key("enum") {
-            // What is said of the field is no part of the type.
-            schema.retain(|keyword, _| ["default", "enum", "type", TYPE].contains(&&**keyword));
-        }
-        if let Some(name) = text(&schema, TYPE) {
-            let name = name.to_owned();
+    fn own(&mut self, owner: &str, field: &str, own: Own) -> String {
+        if let Shape::Struct(name, _) = &own.shape {
+            let name = name.clone();
             if !self.there.contains(&name) {
-                self.wait(&name, schema);
+                self.wait(&name, own);
             }
             return name;
         }
         let short = name::camel(field);
         for name in [short.clone(), format!("{owner}{short}")] {
-            if self.known.get(&name) == Some(&schema) {
+            if self.known.get(&name) == Some(&own) {
                 return name;
             }
             if self.names.allows(&name) && !name::is_reserved(&name) {
                 self.names.take(&name);
-                self.wait(&name, schema);
+                self.wait(&name, own);
                 return name;
             }
         }
         let name = self.names.once(format!("{owner}{short}"));
-        self.wait(&name, schema);
+        self.wait(&name, own);
         name
     }
 
-    fn wait(&mut self, name: &str, schema: Object) {
-        if self.known.insert(name.to_owned(), schema.clone()).is_none() {
-            self.waiting.push_back((name.to_owned(), schema));
+    fn wait(&mut self, name: &str, own: Own) {
+        if self.known.insert(name.to_owned(), own.clone()).is_none() {
+            self.waiting.push_back((name.to_owned(), own));
         }
     }
-
-    /// A type in source; what it needs is imported.
-    fn text(&mut self, type_: &Type) -> String {
-        match type_ {
-            Type::Bool => "bool".to_owned(),
-            Type::Integer(name) => (*name).to_owned(),
-            Type::Float => "f64".to_owned(),
-            Type::Text => "String".to_owned(),
-            Type::Known(module, name) => {
-                let root = &self.root;
-                if ["", "Spec", "Status"]
-                    .iter()
-                    .any(|it| *name == format!("{root}{it}"))
-                {
-                    return format!("{module}::{name}");
-                }
-                self.imports.add(module, name);
-                (*name).to_owned()
-            }
-            Type::Struct(name) | Type::Enum(name) => name.clone(),
-            Type::List(items) => format!("Vec<{}>", self.text(items)),
-            Type::Map(values) => {
-                self.imports.add("std::collections", "BTreeMap");
-                format!("BTreeMap<String, {}>", self.text(values))
-            }
-        }
-    }
-}
-
-/// The keyword for CEL rules.
-const RULES: &str = "x-kubernetes-validations";
-
-/// The properties of an object, in their order.
-fn properties(schema: &Object) -> impl Iterator<Item = (&str, &Object)> {
-    let all = schema.get("properties").and_then(Value::as_object);
-    let order = schema.get(ORDER).and_then(Value::as_array);
-    let order = order.into_iter().flatten().filter_map(Value::as_str);
-    order.filter_map(move |name| Some((name, all?.get(name)?.as_object()?)))
-}
-
-fn is_required(schema: &Object, name: &str) -> bool {
-    let names = schema.get("required").and_then(Value::as_array);
-    names.is_some_and(|names| names.iter().any(|it| it == name))
 }

@@ -1,43 +1,23 @@
 //! The Rust types of a schema.
 
-mod model;
+mod written;
 
 use std::collections::{BTreeSet, HashMap};
 
 use serde_json::Value;
 
-pub(crate) use self::model::QUANTITY;
 use crate::{
-    known, name,
-    name::Used,
+    known,
+    model::QUANTITY,
+    name::{self, Used},
     schema::{Object, is_true, sorted, text},
 };
 
 /// A name of a type that is shortened.
 const LONG: usize = 48;
 
-/// A Rust type.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Type {
-    Bool,
-    Int32,
-    Int64,
-    Float,
-    String,
-    Time,
-    IntOrString,
-    Quantity,
-    /// `serde_json::Value`
-    Any,
-    /// A type of k8s-openapi, by its path. Its schema is kept as it was read.
-    Known(&'static str),
-    /// A generated type.
-    Own(usize),
-    List(Box<Type>),
-    Map(Box<Type>),
-    /// `Option`, for list items and map values.
-    Nullable(Box<Type>),
-}
+/// A Rust type. A generated one is a place in [`Types::own`].
+pub(crate) type Type = crate::model::Type<usize>;
 
 /// A field of a struct.
 #[derive(Debug)]
@@ -338,7 +318,11 @@ impl Types {
             default: false,
         });
         let body = match is_enum(&core) {
-            true => Body::Enum(variants(&core)),
+            true => {
+                let values = core.get("enum").and_then(Value::as_array);
+                let values = values.into_iter().flatten();
+                Body::Enum(variants(values.filter_map(Value::as_str)))
+            }
             false => self.fields(&core, path),
         };
         let default = match &body {
@@ -452,32 +436,17 @@ impl Types {
 
     /// Whether a type occurs whose schema is always kept as it was read: one of k8s-openapi, or an enum of objects.
     pub(crate) fn is_kept(&self, type_: &Type) -> bool {
-        match type_ {
+        match type_.innermost() {
             Type::Known(_) => true,
             Type::Own(index) => matches!(self.own[*index].body, Body::Choice(_)),
-            Type::List(inner) | Type::Map(inner) | Type::Nullable(inner) => self.is_kept(inner),
             _ => false,
         }
     }
 
     /// The type as Rust source.
     pub(crate) fn text(&self, type_: &Type) -> String {
-        match type_ {
-            Type::Bool => "bool".to_owned(),
-            Type::Int32 => "i32".to_owned(),
-            Type::Int64 => "i64".to_owned(),
-            Type::Float => "f64".to_owned(),
-            Type::String => "String".to_owned(),
-            Type::Time => "Time".to_owned(),
-            Type::IntOrString => "IntOrString".to_owned(),
-            Type::Quantity => "Quantity".to_owned(),
-            Type::Any => "Value".to_owned(),
-            Type::Known(path) => path.rsplit("::").next().unwrap_or(path).to_owned(),
-            Type::Own(index) => self.own[*index].name.clone(),
-            Type::List(items) => format!("Vec<{}>", self.text(items)),
-            Type::Map(values) => format!("BTreeMap<String, {}>", self.text(values)),
-            Type::Nullable(inner) => format!("Option<{}>", self.text(inner)),
-        }
+        let own = |index: &usize| self.own[*index].name.clone();
+        type_.source(&own, &mut |_, name| name.to_owned())
     }
 }
 
@@ -540,14 +509,9 @@ fn is_enum(schema: &Object) -> bool {
         && values.is_some_and(|values| values.iter().all(Value::is_string))
 }
 
-pub(crate) fn variants(core: &Object) -> Vec<(String, String)> {
+/// The variants of an enum, with their values.
+pub(crate) fn variants<'a>(values: impl Iterator<Item = &'a str>) -> Vec<(String, String)> {
     let mut used = Used::default();
-    let values = core
-        .get("enum")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten();
-    let values = values.filter_map(Value::as_str);
     let variant = |value: &str| (used.once(name::variant(value)), value.to_owned());
     values.map(variant).collect()
 }

@@ -1,26 +1,31 @@
-//! Structs for schemas that were chosen.
+//! Structs for types that were chosen.
 
-use crd_types::{ORDER, TYPE, structs};
+use crd_types::{Field, Shape, Structure, Type, structs};
 use serde_json::{Value, json};
 
-fn spec(properties: Value, order: &[&str]) -> Value {
-    json!({ "type": "object", "properties": properties, ORDER: order })
+fn field(name: &str, type_: Type<Shape>, said: Value) -> Field {
+    Field {
+        name: name.to_owned(),
+        type_,
+        required: false,
+        said: said.as_object().cloned().unwrap_or_default(),
+    }
+}
+
+fn structure(fields: Vec<Field>, rules: Vec<Value>) -> Structure {
+    Structure { fields, rules }
 }
 
 #[test]
 fn rules_of_a_type_are_not_repeated_at_its_fields() {
-    let mut source = spec(json!({ "url": { "type": "string" } }), &["url"]);
-    source[TYPE] = json!("Source");
-    source["x-kubernetes-validations"] = json!([
-        { TYPE: true, "rule": "!has(oldSelf.url) || has(self.url)", "message": "url cannot be removed" },
-        { "rule": "self == oldSelf", "message": "source cannot change" },
-    ]);
-    let made = structs(
-        "Page",
-        &[],
-        &spec(json!({ "source": source }), &["source"]),
-        &Value::Null,
-    );
+    let url = field("url", Type::String, json!({}));
+    let rule =
+        json!({ "rule": "!has(oldSelf.url) || has(self.url)", "message": "url cannot be removed" });
+    let source = Shape::Struct("Source".to_owned(), structure(vec![url], vec![rule]));
+    let rules = json!([{ "rule": "self == oldSelf", "message": "source cannot change" }]);
+    let said = json!({ "x-kubernetes-validations": rules });
+    let spec = structure(vec![field("source", Type::Own(source), said)], Vec::new());
+    let made = structs("Page", &[], &spec, &Structure::default());
     assert_eq!(
         made.spec.fields,
         "    #[serde(skip_serializing_if = \"Option::is_none\")]\n    \
@@ -36,10 +41,16 @@ fn rules_of_a_type_are_not_repeated_at_its_fields() {
 
 #[test]
 fn fields_have_the_order_that_was_chosen_and_names_that_are_free() {
-    let letters = json!({ "type": "string", "enum": ["A", "B"] });
-    let properties = json!({ "size": { "type": "integer", "format": "int32" }, "reason": letters, "mode": letters });
-    let order = ["size", "reason", "mode"];
-    let made = structs("Page", &["Mode"], &spec(properties, &order), &Value::Null);
+    let letters = || Type::Own(Shape::Enum(vec!["A".to_owned(), "B".to_owned()]));
+    let fields = [
+        ("size", Type::Int32),
+        ("reason", letters()),
+        ("mode", letters()),
+    ];
+    let order = fields.clone().map(|(name, _)| name);
+    let fields = fields.map(|(name, type_)| field(name, type_, json!({})));
+    let spec = structure(fields.into(), Vec::new());
+    let made = structs("Page", &["Mode"], &spec, &Structure::default());
     let names: Vec<_> = made
         .spec
         .values
@@ -55,4 +66,35 @@ fn fields_have_the_order_that_was_chosen_and_names_that_are_free() {
             made.others
         );
     }
+}
+
+#[test]
+fn a_sample_has_what_is_required_and_values_of_types_of_kubernetes() {
+    let required = |name: &str, type_: Type<Shape>, said: Value| Field {
+        required: true,
+        ..field(name, type_, said)
+    };
+    let secret = Type::Known("k8s_openapi::api::core::v1::SecretKeySelector");
+    let port = structure(
+        vec![required("number", Type::Int32, json!({ "minimum": 1 }))],
+        Vec::new(),
+    );
+    let ports = Type::List(Box::new(Type::Own(Shape::Struct("Port".to_owned(), port))));
+    let spec = structure(
+        vec![
+            required("secret", secret.clone(), json!({})),
+            required("ports", ports, json!({ "minItems": 2 })),
+            field("timeout", Type::Duration, json!({ "default": "1h" })),
+            field("optional", secret, json!({})),
+        ],
+        Vec::new(),
+    );
+    assert_eq!(
+        spec.sample(),
+        json!({
+            "ports": [{ "number": 1 }, { "number": 2 }],
+            "secret": { "key": "example", "name": "example" },
+            "timeout": "1h",
+        })
+    );
 }

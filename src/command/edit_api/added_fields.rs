@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crd_types::Structure;
+
 use crate::{
     advice::Script,
     engine::next,
@@ -107,8 +109,8 @@ impl AddedFields {
         let names = syntax::names_in(text)?;
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let all: Vec<&Field> = self.after.spec.iter().chain(&self.after.status).collect();
-        let schema = field::schema_of(fields, &all, of_status);
-        let made = crd_types::structs(&self.type_name, &names, &schema, &serde_json::Value::Null);
+        let fields = field::structure(fields, &all, of_status);
+        let made = crd_types::structs(&self.type_name, &names, &fields, &Structure::default());
         let imports = made.imports.iter();
         let imports = imports.flat_map(|(module, names)| {
             names

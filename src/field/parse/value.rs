@@ -6,7 +6,12 @@ use serde_json::{Number, Value};
 
 use super::{MARKERS, Wrong, name};
 use crate::{
-    field::{ListType, Markers, Type, marker::FORMATS, quoted, type_::DURATION},
+    field::{
+        ListType, Markers, Own, Type,
+        marker::FORMATS,
+        quoted,
+        type_::{self, DURATION, of_values},
+    },
     name::nearest,
 };
 
@@ -25,17 +30,19 @@ pub(super) fn meant(word: &str) -> Option<&'static str> {
 
 /// Why a type cannot have a marker.
 pub(super) fn unfit(type_: &Type, word: &str) -> Option<&'static str> {
-    let of_values = type_.of_values();
+    let values = of_values(type_);
     let is_list = matches!(type_, Type::List(_));
-    let is_number = matches!(of_values, Type::Int32 | Type::Int64 | Type::Number);
+    let is_number = matches!(values, Type::Int32 | Type::Int64 | Type::Float);
     match word {
         "min" | "max" if !is_number => Some("limits numbers"),
-        "minLength" | "maxLength" | "pattern" | "format" if *of_values != Type::String => {
+        "minLength" | "maxLength" | "pattern" | "format" if *values != Type::String => {
             Some("is for strings")
         }
         "minItems" | "maxItems" | "listType" | "listMapKey" if !is_list => Some("is for lists"),
         "default" => match type_ {
-            Type::Time | Type::Any | Type::Known(_) | Type::Own(_) => Some("is for simple values"),
+            Type::Time | Type::Any | Type::Known(_) | Type::Own(Own::Named(_)) => {
+                Some("is for simple values")
+            }
             Type::List(_) | Type::Map(_) => Some("is for simple values"),
             _ => None,
         },
@@ -59,8 +66,8 @@ pub(super) fn set(
     type_: &Type,
 ) -> Result<(), Wrong> {
     let number = |value: &str| {
-        number(type_.of_values(), value).ok_or_else(|| {
-            let what = format!("`{value}` is not a valid {}", kind(type_.of_values()));
+        number(of_values(type_), value).ok_or_else(|| {
+            let what = format!("`{value}` is not a valid {}", kind(of_values(type_)));
             Wrong::new(at.clone(), what, LIMITS)
         })
     };
@@ -150,20 +157,20 @@ fn default(type_: &Type, text: &str, at: Range<usize>) -> Result<Value, Wrong> {
     };
     let value = match type_ {
         Type::Bool => text.parse().ok().map(Value::Bool),
-        Type::Int32 | Type::Int64 | Type::Number => number(type_, text).map(Value::Number),
+        Type::Int32 | Type::Int64 | Type::Float => number(type_, text).map(Value::Number),
         Type::IntOrString => Some(match text.parse::<i32>() {
             Ok(number) => number.into(),
             Err(_) => text.into(),
         }),
         Type::Quantity => matching(crd_types::QUANTITY),
         Type::Duration => matching(DURATION),
-        Type::Enum(values) => values.iter().any(|it| it == text).then(|| text.into()),
+        Type::Own(Own::Enum(values)) => values.iter().any(|it| it == text).then(|| text.into()),
         _ => Some(text.into()),
     };
     value.ok_or_else(|| {
         let what = format!("`{text}` is not a valid {}", kind(type_));
         let fix = match type_ {
-            Type::Enum(values) => {
+            Type::Own(Own::Enum(values)) => {
                 let values = || values.iter().map(String::as_str);
                 let near = nearest(text, values()).or_else(|| values().next());
                 near.map(|value| quoted(value, &[':']))
@@ -180,9 +187,11 @@ fn default(type_: &Type, text: &str, at: Range<usize>) -> Result<Value, Wrong> {
 /// A type in words.
 fn kind(type_: &Type) -> String {
     match type_ {
-        Type::Int32 | Type::Int64 | Type::Number => format!("number of the type {type_}"),
-        Type::Enum(_) => "value of the enum".to_owned(),
-        _ => type_.to_string(),
+        Type::Int32 | Type::Int64 | Type::Float => {
+            format!("number of the type {}", type_::text(type_))
+        }
+        Type::Own(Own::Enum(_)) => "value of the enum".to_owned(),
+        _ => type_::text(type_),
     }
 }
 
@@ -245,7 +254,7 @@ fn keys(type_: &Type, markers: &Markers, at: &impl Fn(&str) -> Range<usize>) -> 
     let Type::List(items) = type_ else {
         return Ok(());
     };
-    let is_object = matches!(**items, Type::Own(_) | Type::Known(_));
+    let is_object = matches!(**items, Type::Own(Own::Named(_)) | Type::Known(_));
     let rule = "a list of objects is merged as a map by its keys, a list of simple values as a set";
     let wrong = |what, fix| Wrong::new(at("listType"), what, rule).fix(fix);
     match markers.list_type {

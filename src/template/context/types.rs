@@ -1,6 +1,6 @@
 //! The variables of the templates for the types of an API: what follows from its fields, or from its definition.
 
-use crd_types::{Struct, Structs};
+use crd_types::{Struct, Structs, Structure};
 use serde_json::{Value, json};
 
 use crate::{
@@ -11,8 +11,8 @@ use crate::{
 
 /// The source of the types of an API, in parts, and the spec of its sample.
 pub fn of(type_name: &str, fields: &Fields) -> Value {
-    let (spec, status) = schemas(fields);
-    let sample = json!({ "spec": crd_types::sample(&spec) });
+    let (spec, status) = structures(fields);
+    let sample = json!({ "spec": spec.sample() });
     let Structs {
         imports,
         spec,
@@ -37,8 +37,8 @@ pub fn of_definition(definition: &Definition) -> Value {
     json!({ "sample": yaml(&definition.sample()) })
 }
 
-/// The schemas of spec and status.
-fn schemas(fields: &Fields) -> (Value, Value) {
+/// The structs of spec and status.
+fn structures(fields: &Fields) -> (Structure, Structure) {
     let Fields { spec, status } = fields;
     (field::spec(spec, status), field::status(spec, status))
 }
@@ -70,7 +70,7 @@ pub fn source(api: &ApiView<'_>, type_name: &str) -> String {
     if let Some(definition) = api.resource.definition() {
         return definition.types(api.key, api.resource).source.clone();
     }
-    let (spec, status) = schemas(&api.api.fields);
+    let (spec, status) = structures(&api.api.fields);
     let Structs {
         spec,
         status,

@@ -2,11 +2,7 @@
 
 use serde_json::Value;
 
-use super::Type;
-use crate::{
-    literal as source, meta,
-    schema::{Object, text},
-};
+use crate::{chosen::Shape, literal as source, meta, model::Type};
 
 /// What rustfmt leaves on one line of a struct's value.
 const WIDTH: usize = 18;
@@ -19,52 +15,54 @@ pub(super) struct Initial {
 }
 
 /// The value that a type, `rust` in source, starts with: that of its `Default`, if it has one.
-pub(super) fn initial(type_: &Type, rust: &str) -> Initial {
+pub(super) fn initial(type_: &Type<Shape>, rust: &str) -> Initial {
     let text = match type_ {
         Type::Bool => "false".to_owned(),
-        Type::Integer(_) => "0".to_owned(),
+        Type::Int32 | Type::Int64 => "0".to_owned(),
         Type::Float => "0.0".to_owned(),
-        Type::Known(_, "Time") => format!("{rust}(Timestamp::UNIX_EPOCH)"),
-        Type::Known(_, "Duration") => format!("{rust}::from(std::time::Duration::ZERO)"),
-        Type::Text => "String::new()".to_owned(),
+        Type::Time => format!("{rust}(Timestamp::UNIX_EPOCH)"),
+        Type::Duration => format!("{rust}::from(std::time::Duration::ZERO)"),
+        Type::String => "String::new()".to_owned(),
         Type::List(_) => "Vec::new()".to_owned(),
         Type::Map(_) => "BTreeMap::new()".to_owned(),
-        Type::Known(..) | Type::Struct(_) | Type::Enum(_) => format!("{rust}::default()"),
+        _ => format!("{rust}::default()"),
     };
     Initial {
-        is_plain: !matches!(type_, Type::Known(_, "Time" | "Duration")),
+        is_plain: !matches!(type_, Type::Time | Type::Duration),
         text,
     }
 }
 
 /// Whether a field's default is that of its type.
-pub(super) fn is_initial(type_: &Type, schema: &Object, default: &Value) -> bool {
+pub(super) fn is_initial(type_: &Type<Shape>, default: &Value) -> bool {
     match (type_, default) {
         (Type::Bool, Value::Bool(value)) => !value,
-        (Type::Integer(_) | Type::Float, Value::Number(number)) => number.as_f64() == Some(0.0),
-        (Type::Text, Value::String(text)) => text.is_empty(),
+        (Type::Int32 | Type::Int64 | Type::Float, Value::Number(number)) => {
+            number.as_f64() == Some(0.0)
+        }
+        (Type::String, Value::String(text)) => text.is_empty(),
         // The field's default is that of its enum.
-        (Type::Enum(_), _) => text(schema, "default").is_some(),
+        (Type::Own(_), _) => true,
         _ => false,
     }
 }
 
 /// The lines of a function that returns a default.
-pub(super) fn literal(type_: &Type, default: &Value) -> String {
+pub(super) fn literal(type_: &Type<Shape>, default: &Value) -> String {
     let quoted = || source::string(default.as_str().unwrap_or_default());
     match (type_, default) {
-        (Type::Text, _) => owned(&quoted()),
+        (Type::String, _) => owned(&quoted()),
         (Type::Float, Value::Number(number)) => {
             format!("    {:?}\n", number.as_f64().unwrap_or_default())
         }
-        (Type::Known(_, "Quantity"), _) => format!("    Quantity({}.to_owned())\n", quoted()),
-        (Type::Known(_, "IntOrString"), Value::Number(number)) => {
+        (Type::Quantity, _) => format!("    Quantity({}.to_owned())\n", quoted()),
+        (Type::IntOrString, Value::Number(number)) => {
             format!("    IntOrString::Int({number})\n")
         }
-        (Type::Known(_, "IntOrString"), _) => {
+        (Type::IntOrString, _) => {
             format!("    IntOrString::String({}.to_owned())\n", quoted())
         }
-        (Type::Known(_, "Duration"), _) => format!(
+        (Type::Duration, _) => format!(
             "    {}.parse().expect(\"the text is a duration\")\n",
             quoted()
         ),
