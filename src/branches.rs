@@ -1,7 +1,7 @@
-//! Resolves the traces of a git merge, rebase or cherry-pick before anything is planned: a `PROJECT` of two branches, unmerged
-//! paths, conflict markers, and lock rows without an entry. What cannot be resolved becomes a conflict or a note.
+//! Completes a git merge, rebase or cherry-pick before anything is planned: merges a `PROJECT` of two branches, reads the texts that git
+//! has of unmerged paths, and finds lock rows without an entry. What becomes of a file is decided by the plan.
 //!
-//! Invariants: a project without traces costs one look at git; no text of a branch is lost without a policy.
+//! Invariant: a project without traces of a merge costs one look at git.
 
 mod lost;
 mod merge;
@@ -12,5 +12,5 @@ pub use self::{
     lost::Lost,
     merge::merge,
     project::Branches,
-    unmerged::{open, orphans, unmerged},
+    unmerged::{git_merge, open, orphans},
 };

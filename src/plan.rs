@@ -4,6 +4,7 @@
 //! base of its old one. So an edit moves with its file. A file that is already at the new path is left to the table.
 
 mod decide;
+mod decision;
 mod file;
 mod inputs;
 mod sides;
@@ -16,7 +17,7 @@ use rayon::prelude::*;
 use self::{file::Planned, sides::Sides};
 pub use self::{
     file::verdict,
-    inputs::{GitMerge, Inputs, NamedFiles, Rewritten, Stage},
+    inputs::{GitMerge, Inputs, NamedFiles, Progress, Rewritten},
     sides::text,
 };
 use crate::{

@@ -7,7 +7,7 @@ use crate::{
     git::{Status, Unmerged},
     memory::{self, Memory},
     merge::markers,
-    plan::{self, GitMerge, Stage},
+    plan::{self, GitMerge, Progress},
     tree::{self, Found, RelPath},
 };
 
@@ -19,9 +19,9 @@ pub const COMING: [&str; 4] = [
     "REVERT_HEAD",
 ];
 
-/// The unmerged paths that belong to the project. Without any, those of the `edited` files for which the last commit, a merge, kept
-/// the text of one branch.
-pub fn unmerged(
+/// The texts of the unmerged paths that belong to the project. Without any, those of the `edited` files for which the last commit, a
+/// merge, has the text of its first parent.
+pub fn git_merge(
     git: &Status,
     root: &Path,
     is_known: impl Fn(&RelPath) -> bool,
@@ -29,11 +29,11 @@ pub fn unmerged(
 ) -> Result<GitMerge> {
     let mut texts = git.unmerged(is_known)?;
     if !texts.is_empty() {
-        let stage = match is_synced(git, root)? {
-            true => Stage::Synced,
-            false => Stage::Unmerged,
+        let progress = match is_synced(git, root)? {
+            true => Progress::Synced,
+            false => Progress::Unmerged,
         };
-        return Ok(GitMerge { stage, texts });
+        return Ok(GitMerge { progress, texts });
     }
     for path in edited {
         if let Some(merge) = git.committed(path.as_str())?
@@ -44,7 +44,7 @@ pub fn unmerged(
         }
     }
     Ok(GitMerge {
-        stage: Stage::Committed,
+        progress: Progress::Committed,
         texts,
     })
 }

@@ -18,7 +18,7 @@ use crate::{
 pub struct Snapshot<'a> {
     /// The desired project, and the files that the command names.
     pub request: &'a Request,
-    /// The three sides of every file.
+    /// The sides of every file.
     pub inputs: Inputs,
     /// Files that one branch edited, while the other one deleted their entry.
     orphans: Vec<RelPath>,
@@ -58,11 +58,11 @@ impl<'a> Snapshot<'a> {
         }
         let (kept, mut changing) = plan::edited(&inputs);
         let is_known = |path: &RelPath| inputs.found.contains_key(path);
-        let merge = branches::unmerged(&workspace.git, root, is_known, &kept)?;
+        let git = branches::git_merge(&workspace.git, root, is_known, &kept)?;
         let orphans = branches::orphans(&workspace.git, root, is_known)?;
-        changing.retain(|path| !merge.texts.contains_key(path));
+        changing.retain(|path| !git.texts.contains_key(path));
         inputs.applied = workspace.as_applied(&changing, &inputs.memory)?;
-        inputs.git = merge;
+        inputs.git = git;
         let asked = || workspace.asked_before(project);
         Ok(Self {
             request,

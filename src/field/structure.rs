@@ -55,10 +55,10 @@ pub fn of(some: &[&Field], all: &[&Field], of_status: bool) -> Structure {
     for field in &mut some {
         field.markers.optional |= of_status;
     }
-    structure(all, &some.iter().collect::<Vec<_>>())
+    of_fields(all, &some.iter().collect::<Vec<_>>())
 }
 
-fn structure(all: &[&Field], fields: &[&Field]) -> Structure {
+fn of_fields(all: &[&Field], fields: &[&Field]) -> Structure {
     let mut made = Structure::default();
     for field in fields {
         let (name, markers) = (&field.name, &field.markers);
@@ -79,21 +79,21 @@ fn structure(all: &[&Field], fields: &[&Field]) -> Structure {
                 let fields = all.iter().copied();
                 let fields = fields.filter(|it| it.owner.as_ref() == Some(name));
                 let fields: Vec<&Field> = fields.collect();
-                Shape::Struct(name.clone(), structure(all, &fields))
+                Shape::Struct(name.clone(), of_fields(all, &fields))
             }
         });
         made.fields.push(crd_types::Field {
             name: name.clone(),
             type_,
             required,
-            said: said(field),
+            keywords: keywords(field),
         });
     }
     made
 }
 
-/// What the markers say of a field, in the keywords of OpenAPI.
-fn said(field: &Field) -> Map<String, Value> {
+/// The markers of a field as keywords of OpenAPI.
+fn keywords(field: &Field) -> Map<String, Value> {
     let markers = &field.markers;
     let number = |number: &Option<serde_json::Number>| number.clone().map(Value::Number);
     let pattern = match of_values(&field.type_) {
@@ -116,7 +116,7 @@ fn said(field: &Field) -> Map<String, Value> {
         json!([{ "rule": "self == oldSelf", "message": message }])
     });
     let list_type = markers.list_type.map(|it| it.word().into());
-    let mut said = object([
+    let mut all = object([
         ("description", markers.doc.clone().map(Value::from)),
         ("default", markers.default.clone()),
         ("minItems", markers.min_items.map(Value::from)),
@@ -131,10 +131,10 @@ fn said(field: &Field) -> Map<String, Value> {
     ]);
     match &field.type_ {
         Type::List(_) if limits.is_empty() => {}
-        Type::List(_) => _ = said.insert("items".to_owned(), limits.into()),
-        _ => said.extend(limits),
+        Type::List(_) => _ = all.insert("items".to_owned(), limits.into()),
+        _ => all.extend(limits),
     }
-    said
+    all
 }
 
 /// The keywords with a value.

@@ -71,13 +71,9 @@ const SECRET: (&str, &str) = ("secretRef", "SecretKeySelector");
 /// The word of each type, for completion: the types of Kubernetes come last.
 pub fn words() -> impl Iterator<Item = &'static str> {
     let simple = WORDS.iter().map(|(word, _)| *word);
-    simple.chain([SECRET.0]).chain(known().map(name))
-}
-
-/// The paths of the types of Kubernetes that have no word in [`WORDS`].
-fn known() -> impl Iterator<Item = &'static str> {
-    let has_word = |path: &&str| WORDS.iter().any(|(word, _)| *word == name(path));
-    crd_types::well_known().filter(move |path| !has_word(path))
+    simple
+        .chain([SECRET.0])
+        .chain(crd_types::well_known().map(name))
 }
 
 fn name(path: &str) -> &str {
@@ -90,7 +86,7 @@ pub fn of_word(word: &str) -> Option<Type> {
         return Some(type_.clone());
     }
     let word = if word == SECRET.0 { SECRET.1 } else { word };
-    if let Some(path) = known().find(|path| name(path) == word) {
+    if let Some(path) = crd_types::well_known().find(|path| name(path) == word) {
         return Some(Type::Known(path));
     }
     is_own(word).then(|| Type::Own(Own::Named(word.to_owned())))

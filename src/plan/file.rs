@@ -1,7 +1,8 @@
 //! The plan of one file: the changes that its decision and the policy make.
 
 use super::{
-    decide::{Decision, Outcome, decide},
+    decide::decide,
+    decision::{Decision, Outcome},
     inputs::Inputs,
     sides::{Sides, text},
 };

@@ -62,8 +62,9 @@ impl Inputs {
     pub fn last(&self, path: &RelPath) -> Option<&LastApplied<Digest>> {
         self.memory.rows.get(path)
     }
-    /// The row and the text of the file at `path`, which is `at` the same path or moves from there. A file that the command
-    /// rewrites has its new ones.
+
+    /// The row and the text of the file at `path`. Where it is, `at`, is the same path, or the one that it moves from. A file that the
+    /// command rewrites has its new ones, and one that it forgets has no row.
     pub fn observed(
         &self,
         path: &RelPath,
@@ -82,21 +83,21 @@ impl Inputs {
 /// What git knows of a merge, rebase or cherry-pick. The default is that there is none.
 #[derive(Clone, Debug, Default)]
 pub struct GitMerge {
-    /// How far it has come.
-    pub stage: Stage,
-    /// The texts of both branches, for the files that git could not merge.
+    /// How far it has come; means nothing without texts.
+    pub progress: Progress,
+    /// Base, ours and theirs of the unmerged paths, or of the files for which a committed merge has the text of its first parent.
     pub texts: BTreeMap<RelPath, Unmerged>,
 }
 
 /// How far a merge in git has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Stage {
-    /// The files are as git left them, or resolved by hand.
+pub enum Progress {
+    /// The paths are unmerged, and no `sync` has written since git stopped.
     #[default]
     Unmerged,
-    /// `sync` has written since git merged.
+    /// The paths are unmerged, and `sync` has written.
     Synced,
-    /// The last commit is a merge, and has the text of one branch for these files.
+    /// The last commit is the merge.
     Committed,
 }
 

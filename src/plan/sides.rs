@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::inputs::{Inputs, Stage};
+use super::inputs::{Inputs, Progress};
 use crate::{
     change::{Action, Change, ConflictKind},
     git::Unmerged,
@@ -34,7 +34,7 @@ pub struct Sides<'a> {
     pub is_owned: bool,
 }
 
-/// The text that was last applied, as far as it is known.
+/// The text that both the one on disk and the desired one were made from, as far as it is known.
 #[derive(Clone, Copy)]
 pub enum Base<'a> {
     /// It is lost, or a hash in the lock is all that there is.
@@ -51,15 +51,15 @@ pub enum Base<'a> {
 #[derive(Clone, Copy)]
 pub struct Git<'a> {
     /// How far the merge has come.
-    pub stage: Stage,
+    pub progress: Progress,
     /// The texts of the file.
-    pub file: Option<&'a Unmerged>,
-    /// The texts of a Shared file's base.
-    pub base: Option<&'a Unmerged>,
+    pub of_file: Option<&'a Unmerged>,
+    /// The texts of a Shared file's stored base.
+    pub of_base: Option<&'a Unmerged>,
 }
 
 impl<'a> Sides<'a> {
-    /// The sides of the file that is desired at `path`, and that is `at` the same path or moves from there.
+    /// The sides of the file that is desired at `path`. Where it is, `at`, is the same path, or the one that it moves from.
     pub fn of(inputs: &'a Inputs, path: &'a RelPath, at: &RelPath, desired: &'a File) -> Self {
         let (last, disk) = inputs.observed(path, at);
         let owners = [Some(desired.owner), last.map(|last| last.owner)];
@@ -88,9 +88,9 @@ impl<'a> Sides<'a> {
             digest,
             base,
             git: (!inputs.named.rewritten.contains_key(path)).then(|| Git {
-                stage: inputs.git.stage,
-                file: texts(at),
-                base: base_path.as_ref().and_then(texts),
+                progress: inputs.git.progress,
+                of_file: texts(at),
+                of_base: base_path.as_ref().and_then(texts),
             }),
             is_owned: inputs.owned.contains(path),
         }
@@ -190,7 +190,8 @@ impl<'a> Sides<'a> {
 impl<'a> Git<'a> {
     /// The texts of a path that is unmerged still.
     pub fn unmerged(&self) -> Option<&'a Unmerged> {
-        self.file.filter(|_| self.stage != Stage::Committed)
+        self.of_file
+            .filter(|_| self.progress != Progress::Committed)
     }
 }
 

@@ -1,4 +1,4 @@
-//! The decision about a file that a git merge has changed: unmerged paths, conflict markers, and two rows in the lock.
+//! The decision about a file with traces of a merge: an unmerged path, conflict markers of git or of the user, two rows in the lock.
 //!
 //! Where git could not merge, it leaves conflict markers, in a file and in its base. The sides are merged again with the file's own
 //! driver, and the result counts as any edited file.
@@ -6,8 +6,8 @@
 use std::collections::BTreeSet;
 
 use super::{
-    decide::{Decision, Outcome, by_verdict},
-    inputs::Stage,
+    decision::{Decision, Outcome, by_verdict},
+    inputs::Progress,
     sides::{Base, Git, Sides, text},
 };
 use crate::{
@@ -21,7 +21,7 @@ use crate::{
     tree::{Digest, Owner},
 };
 
-/// The decision about a file with traces of a git merge; `None` where there are none, or where the table decides in spite of them.
+/// The decision about a file with traces of a merge; `None` where the table decides, also whether an edit of a Tool file merges.
 pub fn decide(sides: &Sides<'_>) -> Option<Decision> {
     let git = sides.git?;
     let (last, disk) = (sides.last?, sides.disk.as_deref()?);
@@ -30,24 +30,26 @@ pub fn decide(sides: &Sides<'_>) -> Option<Decision> {
         return None;
     }
     let owner = sides.desired.owner;
-    let base = match sides.base {
+    let stored = match sides.base {
         Base::Stored(base) if owner == Owner::Shared => text(base).ok(),
         _ => None,
     };
     let traces = Traces {
         split: sides.ours().ok().and_then(|text| markers::split(&text)),
-        base_split: base.as_deref().and_then(markers::split),
+        stored_split: stored.as_deref().and_then(markers::split),
         sides,
         git,
-        base,
+        stored,
     };
-    let has_traces = git.file.is_some()
+    let has_traces = git.of_file.is_some()
         || traces.split.is_some()
-        || traces.base_split.is_some()
+        || traces.stored_split.is_some()
         || last.any_of.len() > 1;
     let verdict = sides.verdict(false);
-    let may_lack = unmerged.is_some() && (verdict != Verdict::Unchanged || owner != Owner::Shared);
-    if !has_traces || !may_lack && !verdict.leaves_edits() {
+    // An unmerged file may lack the text of the other branch even where it has no edit. A Shared file as desired does not.
+    let may_lack_a_branch =
+        unmerged.is_some() && (verdict != Verdict::Unchanged || owner != Owner::Shared);
+    if !has_traces || !may_lack_a_branch && !verdict.leaves_edits() {
         return None;
     }
     match owner {
@@ -63,10 +65,10 @@ struct Traces<'a> {
     git: Git<'a>,
     /// The two texts in its conflict markers.
     split: Option<Split>,
-    /// The text of a Shared file's base.
-    base: Option<String>,
-    /// The two texts in the conflict markers of its base.
-    base_split: Option<Split>,
+    /// The stored base of a Shared file.
+    stored: Option<String>,
+    /// The two texts in the conflict markers of its stored base.
+    stored_split: Option<Split>,
 }
 
 impl Traces<'_> {
@@ -84,32 +86,127 @@ impl Traces<'_> {
         Decision::of(self.sides, verdict, outcome)
     }
 
-    /// The note for a User file. Conflict markers in a text that parses are an example, not a conflict.
-    fn note_of_user(&self) -> Option<NoteKind> {
-        let unmerged = self.git.unmerged();
-        let disk = self.sides.ours().ok();
-        let parses = |text: &String| Driver::of(self.sides.path).parses(text).is_ok();
-        let is_conflict =
-            |split: &Split| split.own || unmerged.is_some() || !disk.as_ref().is_some_and(parses);
-        if self.split.as_ref().is_some_and(is_conflict) {
-            return Some(NoteKind::Markers);
+    /// Decides a Tool file. Without an edit it is rewritten; a branch's edit is merged with the desired text.
+    fn tool(&self, verdict: Verdict) -> Decision {
+        if verdict != Verdict::Unchanged && self.is_generated() {
+            return self.decision(Verdict::Write, Outcome::Written(Action::Update));
         }
-        // git did not try to merge: the text of ours is on disk, and theirs has an edit of its own.
-        let git = unmerged?;
-        let is_left = git.base.is_some()
-            && git.theirs.is_some()
-            && git.theirs != git.ours
-            && git.theirs != git.base
-            && git.ours.is_some()
-            && git.ours == disk;
-        is_left.then_some(NoteKind::Unmerged)
+        let (Ok(disk), Ok(desired)) = (self.sides.ours(), self.sides.theirs()) else {
+            return self.tool_by_verdict(verdict);
+        };
+        let Some((edits, as_git_left_it)) = self.edits(&disk) else {
+            return self.tool_by_verdict(verdict);
+        };
+        let git_base = self.git.of_file.and_then(|git| git.base.as_deref());
+        let git_base = git_base.unwrap_or_default();
+        if !as_git_left_it && is_merged(git_base, &disk, &desired) {
+            return match verdict {
+                Verdict::Unchanged => self.tool_by_verdict(verdict),
+                _ => by_verdict(self.sides, Verdict::KeepEdited),
+            };
+        }
+        let (mut merged, driver) = (desired.clone(), Driver::of(self.sides.path));
+        let nothing_new = verdict == Verdict::KeepEdited;
+        for edit in &edits {
+            merged = match driver.merge(git_base, edit, &merged) {
+                Ok(text) => text,
+                // Without new desired content, two edits that cannot be merged block nothing.
+                Err(_) if self.git_split().is_some() && nothing_new => {
+                    return self.tool_by_verdict(verdict);
+                }
+                Err(_) if as_git_left_it => {
+                    let only = match edits[..] {
+                        [edit] => Some(edit.to_owned()),
+                        _ => None,
+                    };
+                    let marked = markers::conflict_from(git_base, edit, &merged);
+                    let conflict =
+                        Outcome::Conflict(ConflictKind::EditedOnBranch(only), Some(marked));
+                    return self.decision(Verdict::Edited, conflict);
+                }
+                Err(_) if nothing_new && !lines(&desired).is_subset(&lines(&disk)) => {
+                    return self.decision(verdict, Outcome::Stays(Some(NoteKind::Kept)));
+                }
+                Err(_) => return self.tool_by_verdict(verdict),
+            }
+        }
+        match Digest::of(self.sides.path, merged.as_bytes()) == self.sides.digest {
+            true if verdict == Verdict::Unchanged => self.tool_by_verdict(verdict),
+            true => self.decision(Verdict::Write, Outcome::Written(Action::Update)),
+            false if merged == disk => by_verdict(self.sides, Verdict::KeepEdited),
+            false => self.decision(Verdict::Merge, Outcome::Merged(merged)),
+        }
+    }
+
+    /// The decision of a Tool file's verdict alone. Conflict markers replace its note, or the reason of its conflict.
+    fn tool_by_verdict(&self, verdict: Verdict) -> Decision {
+        let decision = by_verdict(self.sides, verdict);
+        match (&self.split, &decision.outcome) {
+            (Some(split), Outcome::Conflict(..)) => Decision {
+                outcome: Outcome::Conflict(ConflictKind::Markers(split.line), None),
+                ..decision
+            },
+            (Some(_), _) => decision.noted(self.sides, Some(NoteKind::Markers)),
+            (None, _) => decision,
+        }
+    }
+
+    /// The edited texts of both branches, and whether the file is unmerged and as git left it. They were made from the texts of
+    /// their branch, whatever the lock of both says. `None` where they are unknown: the conflict markers are the user's, or the
+    /// file was changed after the merge.
+    fn edits<'b>(&'b self, disk: &'b str) -> Option<(Vec<&'b str>, bool)> {
+        let git = self.git.of_file?;
+        let branches = || [&git.ours, &git.theirs].into_iter().flatten();
+        // A file that git does not try to merge has the text of ours.
+        let is_left_by_git = match self.git_split() {
+            Some(split) => {
+                let known = branches().flat_map(|text| lines(text)).collect();
+                lines_of(split).is_subset(&known)
+            }
+            None => branches().next().is_some_and(|ours| ours == disk),
+        };
+        // An edit that the user dropped when resolving stays dropped; a committed merge has the text of one branch.
+        let is_known = match self.git.progress {
+            Progress::Unmerged if is_left_by_git => {
+                let edited = branches()
+                    .map(String::as_str)
+                    .filter(|text| !self.is_row(text));
+                return Some((edited.collect(), true));
+            }
+            Progress::Unmerged | Progress::Synced => self.split.is_none(),
+            Progress::Committed => is_left_by_git,
+        };
+        is_known.then(|| (vec![disk], false))
+    }
+
+    /// Whether a Tool file holds nothing but generated text: both sides were applied, or no line but the markers is new.
+    fn is_generated(&self) -> bool {
+        let Ok(disk) = self.sides.ours() else {
+            return false;
+        };
+        let all = match self.git_split() {
+            Some(split) if self.is_row(&split.ours) && self.is_row(&split.theirs) => return true,
+            Some(split) => lines_of(split),
+            None => lines(&disk),
+        };
+        if let Some(Unmerged { ours, theirs, .. }) = self.git.unmerged() {
+            let branches = || [ours, theirs].into_iter().flatten();
+            let known = branches().flat_map(|text| lines(text)).collect();
+            return branches().all(|text| self.is_row(text)) && all.is_subset(&known);
+        }
+        let desired = lines(&String::from_utf8_lossy(&self.sides.desired.content));
+        match self.git_split() {
+            Some(_) => all.is_subset(&desired),
+            // Where both branches added lines, git may have merged them in another order than the template's.
+            None => self.sides.last.is_some_and(|last| last.any_of.len() > 1) && all == desired,
+        }
     }
 
     /// Merges a Shared file whose text or base has conflict markers.
     fn shared(&self, verdict: Verdict) -> Option<Decision> {
         let (verdict, note) = match &self.split {
             None => {
-                self.base_split.as_ref()?;
+                self.stored_split.as_ref()?;
                 (verdict, None)
             }
             Some(split) => {
@@ -151,27 +248,30 @@ impl Traces<'_> {
 
     /// The base and the text on disk, neither with conflict markers; `None` where the base is lost.
     fn base_and_ours(&self) -> Result<Option<(String, String)>, ConflictKind> {
-        let Some(base) = &self.base else {
+        let Some(stored) = &self.stored else {
             return Ok(None);
         };
-        let merged_base = match &self.base_split {
-            None => Some(base.clone()),
-            Some(split) => self.merge_sides(self.git.base, split),
+        let merged_base = match &self.stored_split {
+            None => Some(stored.clone()),
+            Some(split) => self.merge_sides(self.git.of_base, split),
         };
         let Some(split) = &self.split else {
-            let sides = self.base_split.iter().flat_map(|it| [&it.ours, &it.theirs]);
+            let sides = self
+                .stored_split
+                .iter()
+                .flat_map(|it| [&it.ours, &it.theirs]);
             let mut rows = sides.filter(|side| self.is_row(side));
             let base = merged_base.or_else(|| rows.next().cloned());
             return Ok(base.zip(Some(self.sides.ours()?)));
         };
-        if let Some(base) = &self.base_split
+        if let Some(base) = &self.stored_split
             && (&split.ours, &split.theirs) == (&base.ours, &base.theirs)
         {
             // Nobody edited it on either branch.
             return Ok(Some((base.ours.clone(), base.ours.clone())));
         }
         let ours = self
-            .merge_sides(self.git.file, split)
+            .merge_sides(self.git.of_file, split)
             .filter(|merged| !split.own && self.keeps_comments(split, merged));
         let both = merged_base.zip(ours);
         both.map(Some).ok_or(ConflictKind::Markers(split.line))
@@ -187,7 +287,7 @@ impl Traces<'_> {
     /// Whether the merged text has the new comments of both sides. A driver keeps only ours where two differ, and here both are the
     /// user's.
     fn keeps_comments(&self, split: &Split, merged: &str) -> bool {
-        let base = base_of(self.git.file, split);
+        let base = base_of(self.git.of_file, split);
         let has = |text: &str, comment: &str| text.lines().any(|line| line.trim() == comment);
         let lines = split.ours.lines().chain(split.theirs.lines());
         let is_comment = |line: &&str| line.starts_with('#') || line.starts_with("//");
@@ -195,120 +295,25 @@ impl Traces<'_> {
         comments.all(|line| has(merged, line) || base.is_some_and(|text| has(text, line)))
     }
 
-    /// Decides a Tool file. Without an edit it is rewritten; a branch's edit is merged with the desired text.
-    fn tool(&self, verdict: Verdict) -> Decision {
-        if verdict != Verdict::Unchanged && self.is_generated() {
-            return self.decision(Verdict::Write, Outcome::Written(Action::Update));
+    /// The note for a User file. Conflict markers in a text that parses are an example, not a conflict.
+    fn note_of_user(&self) -> Option<NoteKind> {
+        let unmerged = self.git.unmerged();
+        let disk = self.sides.ours().ok();
+        let parses = |text: &String| Driver::of(self.sides.path).parses(text).is_ok();
+        let is_conflict =
+            |split: &Split| split.own || unmerged.is_some() || !disk.as_ref().is_some_and(parses);
+        if self.split.as_ref().is_some_and(is_conflict) {
+            return Some(NoteKind::Markers);
         }
-        let (Ok(disk), Ok(desired)) = (self.sides.ours(), self.sides.theirs()) else {
-            return self.tool_stays(verdict);
-        };
-        let Some((edits, as_git_left_it)) = self.edits(&disk) else {
-            return self.tool_stays(verdict);
-        };
-        let base = self.git.file.and_then(|git| git.base.as_deref());
-        let base = base.unwrap_or_default();
-        if !as_git_left_it && is_merged(base, &disk, &desired) {
-            return match verdict {
-                Verdict::Unchanged => self.tool_stays(verdict),
-                _ => by_verdict(self.sides, Verdict::KeepEdited),
-            };
-        }
-        let (mut merged, driver) = (desired.clone(), Driver::of(self.sides.path));
-        let nothing_new = verdict == Verdict::KeepEdited;
-        for edit in &edits {
-            merged = match driver.merge(base, edit, &merged) {
-                Ok(text) => text,
-                // Without new desired content, two edits that cannot be merged block nothing.
-                Err(_) if self.git_split().is_some() && nothing_new => {
-                    return self.tool_stays(verdict);
-                }
-                Err(_) if as_git_left_it => {
-                    let only = match edits[..] {
-                        [edit] => Some(edit.to_owned()),
-                        _ => None,
-                    };
-                    let marked = markers::conflict_from(base, edit, &merged);
-                    let conflict =
-                        Outcome::Conflict(ConflictKind::EditedOnBranch(only), Some(marked));
-                    return self.decision(Verdict::Edited, conflict);
-                }
-                Err(_) if nothing_new && !lines(&desired).is_subset(&lines(&disk)) => {
-                    return self.decision(verdict, Outcome::Stays(Some(NoteKind::Kept)));
-                }
-                Err(_) => return self.tool_stays(verdict),
-            }
-        }
-        match Digest::of(self.sides.path, merged.as_bytes()) == self.sides.digest {
-            true if verdict == Verdict::Unchanged => self.tool_stays(verdict),
-            true => self.decision(Verdict::Write, Outcome::Written(Action::Update)),
-            false if merged == disk => by_verdict(self.sides, Verdict::KeepEdited),
-            false => self.decision(Verdict::Merge, Outcome::Merged(merged)),
-        }
-    }
-
-    /// The decision of the table about a Tool file, which mentions conflict markers in it.
-    fn tool_stays(&self, verdict: Verdict) -> Decision {
-        let decision = by_verdict(self.sides, verdict);
-        match (&self.split, &decision.outcome) {
-            (Some(split), Outcome::Conflict(..)) => Decision {
-                outcome: Outcome::Conflict(ConflictKind::Markers(split.line), None),
-                ..decision
-            },
-            (Some(_), _) => decision.noted(self.sides, Some(NoteKind::Markers)),
-            (None, _) => decision,
-        }
-    }
-
-    /// The edited texts of both branches, and whether the file is unmerged and as git left it. They were made from the texts of
-    /// their branch, whatever the lock of both says. `None` where they are unknown: the conflict markers are the user's, or the
-    /// file was changed after the merge.
-    fn edits<'b>(&'b self, disk: &'b str) -> Option<(Vec<&'b str>, bool)> {
-        let git = self.git.file?;
-        let branches = || [&git.ours, &git.theirs].into_iter().flatten();
-        // A file that git does not try to merge has the text of ours.
-        let is_left_by_git = match self.git_split() {
-            Some(split) => {
-                let known = branches().flat_map(|text| lines(text)).collect();
-                lines_of(split).is_subset(&known)
-            }
-            None => branches().next().is_some_and(|ours| ours == disk),
-        };
-        // An edit that the user dropped when resolving stays dropped; a committed merge has the text of one branch.
-        let is_known = match self.git.stage {
-            Stage::Unmerged if is_left_by_git => {
-                let edited = branches()
-                    .map(String::as_str)
-                    .filter(|text| !self.is_row(text));
-                return Some((edited.collect(), true));
-            }
-            Stage::Unmerged | Stage::Synced => self.split.is_none(),
-            Stage::Committed => is_left_by_git,
-        };
-        is_known.then(|| (vec![disk], false))
-    }
-
-    /// Whether a Tool file holds nothing but generated text: both sides were applied, or no line but the markers is new.
-    fn is_generated(&self) -> bool {
-        let Ok(disk) = self.sides.ours() else {
-            return false;
-        };
-        let all = match self.git_split() {
-            Some(split) if self.is_row(&split.ours) && self.is_row(&split.theirs) => return true,
-            Some(split) => lines_of(split),
-            None => lines(&disk),
-        };
-        if let Some(Unmerged { ours, theirs, .. }) = self.git.unmerged() {
-            let branches = || [ours, theirs].into_iter().flatten();
-            let known = branches().flat_map(|text| lines(text)).collect();
-            return branches().all(|text| self.is_row(text)) && all.is_subset(&known);
-        }
-        let desired = lines(&String::from_utf8_lossy(&self.sides.desired.content));
-        match self.git_split() {
-            Some(_) => all.is_subset(&desired),
-            // Where both branches added lines, git may have merged them in another order than the template's.
-            None => self.sides.last.is_some_and(|last| last.any_of.len() > 1) && all == desired,
-        }
+        // git did not try to merge: the text of ours is on disk, and theirs has an edit of its own.
+        let git = unmerged?;
+        let is_left = git.base.is_some()
+            && git.theirs.is_some()
+            && git.theirs != git.ours
+            && git.theirs != git.base
+            && git.ours.is_some()
+            && git.ours == disk;
+        is_left.then_some(NoteKind::Unmerged)
     }
 }
 

@@ -27,8 +27,8 @@ pub struct Field {
     pub type_: Type<Shape>,
     /// Whether every object has it.
     pub required: bool,
-    /// What is said beside its type, in the keywords of OpenAPI; for the items of a list in `items`.
-    pub said: Object,
+    /// Keywords of OpenAPI beside its type; those of a list's items are in `items`.
+    pub keywords: Object,
 }
 
 /// A generated type of a field that was chosen.
@@ -46,7 +46,7 @@ impl Structure {
         sample(&Value::Object(self.schema()))
     }
 
-    /// A schema that says of types of Kubernetes no more than a value.
+    /// The schema for samples. Of a type of Kubernetes it has no more than a value.
     fn schema(&self) -> Object {
         let property = |field: &Field| (field.name.clone(), Value::Object(field.schema()));
         let properties: Object = self.fields.iter().map(property).collect();
@@ -57,7 +57,8 @@ impl Structure {
 }
 
 impl Field {
-    /// The schema of its type, with what is said beside it.
+    /// The schema for samples, and for the `type` by which schemars has an attribute for a keyword. Of a type of Kubernetes it has no
+    /// more than a value.
     pub(crate) fn schema(&self) -> Object {
         let mut schema = self.type_.schema(&|type_| {
             Some(match type_ {
@@ -66,13 +67,15 @@ impl Field {
                     object(json!({ "type": "string", "enum": values }))
                 }
                 Type::Known(path) => object(json!({ "enum": [of_path(path)] })),
-                Type::Duration => object(json!({ "enum": [of_path(known::DURATION)] })),
+                Type::Duration => {
+                    object(json!({ "type": "string", "enum": [of_path(known::DURATION)] }))
+                }
                 _ => return None,
             })
         });
-        for (keyword, value) in &self.said {
+        for (keyword, value) in &self.keywords {
             match (schema.get_mut(keyword), value) {
-                (Some(Value::Object(items)), Value::Object(said)) => items.extend(said.clone()),
+                (Some(Value::Object(items)), Value::Object(more)) => items.extend(more.clone()),
                 _ => _ = schema.insert(keyword.clone(), value.clone()),
             }
         }

@@ -148,6 +148,7 @@ impl<O> Type<O> {
             Self::Map(values) => {
                 json!({ "additionalProperties": values.schema(of), "type": "object" })
             }
+            // `of` gives these, unless their schema is never compared.
             Self::Any | Self::Known(_) | Self::Own(_) | Self::Nullable(_) => json!({}),
         };
         match schema {

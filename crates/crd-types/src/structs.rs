@@ -12,7 +12,7 @@ use heck::ToSnakeCase as _;
 use serde_json::Value;
 
 use self::{
-    attribute::{comment, enum_, rules_of_field, rules_of_type, said, strategy},
+    attribute::{comment, enum_, rules_of_field, rules_of_type, schemars, strategy},
     value::{implementation, initial, is_initial, literal},
 };
 use crate::{
@@ -83,7 +83,7 @@ pub fn structs(root: &str, taken: &[&str], spec: &Structure, status: &Structure)
     }
 }
 
-/// A type of fields.
+/// A generated type, with what its first field says of it.
 #[derive(Clone, PartialEq)]
 struct Own {
     shape: Shape,
@@ -94,15 +94,14 @@ struct Own {
 }
 
 impl Own {
-    /// The type of a field about which something is said.
-    fn of(shape: &Shape, said: &Object) -> Self {
+    fn of(shape: &Shape, keywords: &Object) -> Self {
         let is_enum = matches!(shape, Shape::Enum(_));
         Self {
             shape: shape.clone(),
-            description: text(said, "description")
+            description: text(keywords, "description")
                 .filter(|_| !is_enum)
                 .map(str::to_owned),
-            default: said.get("default").filter(|_| is_enum).cloned(),
+            default: keywords.get("default").filter(|_| is_enum).cloned(),
         }
     }
 }
@@ -186,7 +185,7 @@ impl Module {
         let mut is_plain = value.is_plain;
         let mut serde = Vec::new();
         let skip = |of: &str| Meta::word(&format!("skip_serializing_if = \"{of}::is_empty\""));
-        match (field.said.get("default"), type_) {
+        match (field.keywords.get("default"), type_) {
             (Some(default), _) if is_initial(type_, default) => {
                 serde.push(Meta::word("default"));
             }
@@ -207,11 +206,11 @@ impl Module {
         if field.name != name::camel_case(ident) {
             meta::rename(&mut serde, &field.name);
         }
-        let mut lines = comment(text(&field.said, "description"), 4);
+        let mut lines = comment(text(&field.keywords, "description"), 4);
         if !serde.is_empty() {
             lines.extend(meta::attribute("serde", serde, 4));
         }
-        let (metas, extend) = said(field);
+        let (metas, extend) = schemars(field);
         lines.extend(meta::schemars(metas, &extend, 4));
         let for_kube = [strategy(field), rules_of_field(field)].concat();
         to.is_for_kube |= !for_kube.is_empty();
@@ -271,12 +270,12 @@ impl Module {
     fn source(&mut self, owner: &str, field: &Field) -> String {
         let (mut name, mut type_) = (field.name.clone(), &field.type_);
         let nothing = Object::new();
-        let mut said = &field.said;
+        let mut keywords = &field.keywords;
         while let Type::List(inner) | Type::Map(inner) = type_ {
-            (name, type_, said) = (name::singular(&name), &**inner, &nothing);
+            (name, type_, keywords) = (name::singular(&name), &**inner, &nothing);
         }
         let own = match type_ {
-            Type::Own(shape) => self.own(owner, &name, Own::of(shape, said)),
+            Type::Own(shape) => self.own(owner, &name, Own::of(shape, keywords)),
             _ => String::new(),
         };
         let Self { root, imports, .. } = self;

@@ -3,12 +3,12 @@
 use crd_types::{Field, Shape, Structure, Type, structs};
 use serde_json::{Value, json};
 
-fn field(name: &str, type_: Type<Shape>, said: Value) -> Field {
+fn field(name: &str, type_: Type<Shape>, keywords: Value) -> Field {
     Field {
         name: name.to_owned(),
         type_,
         required: false,
-        said: said.as_object().cloned().unwrap_or_default(),
+        keywords: keywords.as_object().cloned().unwrap_or_default(),
     }
 }
 
@@ -23,8 +23,11 @@ fn rules_of_a_type_are_not_repeated_at_its_fields() {
         json!({ "rule": "!has(oldSelf.url) || has(self.url)", "message": "url cannot be removed" });
     let source = Shape::Struct("Source".to_owned(), structure(vec![url], vec![rule]));
     let rules = json!([{ "rule": "self == oldSelf", "message": "source cannot change" }]);
-    let said = json!({ "x-kubernetes-validations": rules });
-    let spec = structure(vec![field("source", Type::Own(source), said)], Vec::new());
+    let keywords = json!({ "x-kubernetes-validations": rules });
+    let spec = structure(
+        vec![field("source", Type::Own(source), keywords)],
+        Vec::new(),
+    );
     let made = structs("Page", &[], &spec, &Structure::default());
     assert_eq!(
         made.spec.fields,
@@ -70,9 +73,9 @@ fn fields_have_the_order_that_was_chosen_and_names_that_are_free() {
 
 #[test]
 fn a_sample_has_what_is_required_and_values_of_types_of_kubernetes() {
-    let required = |name: &str, type_: Type<Shape>, said: Value| Field {
+    let required = |name: &str, type_: Type<Shape>, keywords: Value| Field {
         required: true,
-        ..field(name, type_, said)
+        ..field(name, type_, keywords)
     };
     let secret = Type::Known("k8s_openapi::api::core::v1::SecretKeySelector");
     let port = structure(
@@ -97,4 +100,27 @@ fn a_sample_has_what_is_required_and_values_of_types_of_kubernetes() {
             "timeout": "1h",
         })
     );
+}
+
+#[test]
+fn limits_are_attributes_of_schemars_whatever_the_type_is_called() {
+    let limit = json!({ "pattern": "^[0-9]+s$" });
+    let list = Type::List(Box::new(Type::Duration));
+    let fields = vec![
+        field("timeout", Type::Duration, limit.clone()),
+        field("delays", list, json!({ "items": limit })),
+    ];
+    let made = structs(
+        "Page",
+        &[],
+        &structure(fields, Vec::new()),
+        &Structure::default(),
+    );
+    for attribute in [
+        r#"    #[schemars(regex(pattern = "^[0-9]+s$"))]"#,
+        r#"    #[schemars(inner(regex(pattern = "^[0-9]+s$")))]"#,
+    ] {
+        let mut lines = made.spec.fields.lines();
+        assert!(lines.any(|line| line == attribute), "{}", made.spec.fields);
+    }
 }

@@ -76,7 +76,7 @@ fn an_edit_that_conflicts_with_the_generated_text_of_the_other_branch_is_a_confl
         assert_eq!(notes(&set), [NoteKind::Kept]);
         assert_eq!(world.read(FILE).as_deref(), Some(CLASHING));
         world.policy = Policy::Abort;
-        world.git.stage = Stage::Synced;
+        world.git.progress = Progress::Synced;
         assert_eq!(world.plan(&wanted()).conflicts, []);
 
         let mut world = left_by_git(disk);
@@ -108,7 +108,7 @@ fn an_edit_that_conflicts_with_the_generated_text_of_the_other_branch_is_a_confl
 fn a_merge_committed_with_the_text_of_one_branch_gets_the_other() {
     let committed = |disk: &str| {
         let mut world = merged(NEW, disk, disk, NEW);
-        world.git.stage = Stage::Committed;
+        world.git.progress = Progress::Committed;
         world
     };
     check(committed(EDITED), BOTH, &[NoteKind::Edited]);

@@ -21,11 +21,11 @@ pub(super) fn comment(description: Option<&str>, indent: usize) -> Vec<String> {
 }
 
 /// What an attribute of schemars has to say about a field: limits, and keywords that it has no names for.
-pub(super) fn said(field: &Field) -> (Vec<Meta>, Vec<(String, Value)>) {
+pub(super) fn schemars(field: &Field) -> (Vec<Meta>, Vec<(String, Value)>) {
     let schema = field.schema();
     let mut extend = Vec::new();
     let (mut validation, mut inner) = (Validation::default(), Validation::default());
-    for (keyword, value) in &field.said {
+    for (keyword, value) in &field.keywords {
         match (keyword.as_str(), value) {
             ("format" | "x-kubernetes-preserve-unknown-fields", _) => {
                 extend.push((keyword.clone(), value.clone()));
@@ -51,13 +51,13 @@ pub(super) fn said(field: &Field) -> (Vec<Meta>, Vec<(String, Value)>) {
 
 /// The attribute with the merge strategy of a field, if it has one.
 pub(super) fn strategy(field: &Field) -> Vec<String> {
-    let keys = field.said.get("x-kubernetes-list-map-keys");
+    let keys = field.keywords.get("x-kubernetes-list-map-keys");
     let keys = keys.and_then(Value::as_array).into_iter().flatten();
     let keys = keys.filter_map(Value::as_str);
     let keys: Vec<_> = keys
         .map(|key| format!("{}.into()", source::string(key)))
         .collect();
-    let strategy = match text(&field.said, "x-kubernetes-list-type") {
+    let strategy = match text(&field.keywords, "x-kubernetes-list-type") {
         Some("map") => format!("ListMerge::Map(vec![{}])", keys.join(", ")),
         Some("set") => "ListMerge::Set".to_owned(),
         Some(_) => "ListMerge::Atomic".to_owned(),
@@ -74,7 +74,7 @@ pub(super) fn rules_of_type(structure: &Structure) -> String {
 
 /// The attributes with the CEL rules of a field, beside those of its type.
 pub(super) fn rules_of_field(field: &Field) -> Vec<String> {
-    let rules = field.said.get(RULES).and_then(Value::as_array);
+    let rules = field.keywords.get(RULES).and_then(Value::as_array);
     let rules = rules.into_iter().flatten();
     rules.map(|it| format!("    {}", rule(it))).collect()
 }
