@@ -105,7 +105,8 @@ pub fn shell(directory: &Path, command: &str) -> Step {
     let mut text = String::from_utf8(output.stdout)
         .expect("UTF-8 output")
         .replace(&directory.display().to_string(), "…")
-        .replace(&repository().join("snapshots").display().to_string(), "…");
+        .replace(&repository().join("snapshots").display().to_string(), "…")
+        .replace(&repository().join("tests").display().to_string(), "…");
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
     }
