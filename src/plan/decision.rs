@@ -44,11 +44,11 @@ impl Decision {
         }
     }
 
-    /// Adds a note where the file stays. It goes before another note, whose row is then not remembered, so that *outdated* is told
-    /// later. A merge that conflict markers block waits, and is no conflict.
+    /// Adds a note if the file stays. The note replaces that of the table, and *outdated* comes with a later command, because its row
+    /// is not remembered. A merge that has to wait for conflict markers is a note, too, and no conflict.
     pub fn noted(self, sides: &Sides<'_>, note: Option<NoteKind>) -> Self {
         match (note, &self.outcome) {
-            // A lost base is told once, and the note of the markers comes again.
+            // The note about a lost base comes only once; that about markers comes with every command.
             (Some(note), Outcome::Stays(other)) if *other != Some(NoteKind::BaseLost) => {
                 Self::of(sides, self.verdict, Outcome::Stays(Some(note)))
             }

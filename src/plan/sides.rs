@@ -148,8 +148,8 @@ impl<'a> Sides<'a> {
         LastApplied::of(self.desired.owner, self.digest)
     }
 
-    /// The row of a file that is kept. A lock that git merged may have several rows; one of them stays, preferably that of the text
-    /// on disk.
+    /// The row of a file that is kept. If git merged the lock, there may be several rows, and one stays: that of the text on disk, or
+    /// else that of the desired text, or else the least.
     pub fn kept_row(&self) -> Option<LastApplied<Digest>> {
         let rows = &self.last?.any_of;
         let known = [self.on_disk, Some(self.digest)];

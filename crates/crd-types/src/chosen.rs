@@ -6,7 +6,7 @@ use crate::{
     known,
     model::Type,
     sample::{of_path, sample},
-    schema::Object,
+    schema::{Object, object},
 };
 
 /// An object whose fields were chosen.
@@ -80,12 +80,5 @@ impl Field {
             }
         }
         schema
-    }
-}
-
-fn object(value: Value) -> Object {
-    match value {
-        Value::Object(object) => object,
-        _ => Object::new(),
     }
 }

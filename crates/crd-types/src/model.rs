@@ -1,8 +1,11 @@
 //! The Rust types of values, whether a schema was read or a type was chosen.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::{known, schema::Object};
+use crate::{
+    known,
+    schema::{Object, object},
+};
 
 /// The pattern of a `Quantity`.
 pub const QUANTITY: &str = r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$";
@@ -114,13 +117,13 @@ impl<O> Type<O> {
         }
     }
 
-    /// The schema that the CRD has for the type, where nothing is said beside it. It is a model of schemars, of kube's derive and of
-    /// operator-runtime's adjustments. `of` gives the schemas that do not follow from the type alone.
+    /// The schema of the type in a CRD, if no attribute adds to it: what schemars, kube's derive and operator-runtime write. `of` gives
+    /// the schemas that do not follow from the type alone.
     pub(crate) fn schema(&self, of: &impl Fn(&Self) -> Option<Object>) -> Object {
         if let Some(schema) = of(self) {
             return schema;
         }
-        let schema = match self {
+        object(match self {
             Self::Bool => json!({ "type": "boolean" }),
             Self::Int32 => json!({ "format": "int32", "type": "integer" }),
             Self::Int64 => json!({ "format": "int64", "type": "integer" }),
@@ -150,10 +153,6 @@ impl<O> Type<O> {
             }
             // `of` gives these, unless their schema is never compared.
             Self::Any | Self::Known(_) | Self::Own(_) | Self::Nullable(_) => json!({}),
-        };
-        match schema {
-            Value::Object(schema) => schema,
-            _ => Object::new(),
-        }
+        })
     }
 }

@@ -11,6 +11,14 @@ use crate::{Error, MAX_DEPTH, MAX_SCHEMAS, error};
 
 pub(crate) type Object = Map<String, Value>;
 
+/// A schema that was written as an object.
+pub(crate) fn object(schema: Value) -> Object {
+    match schema {
+        Value::Object(schema) => schema,
+        _ => Object::new(),
+    }
+}
+
 /// Where a keyword contains schemas.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {

@@ -8,7 +8,7 @@ use super::{Type, Types};
 use crate::schema::{Object, sorted};
 
 impl Types {
-    /// The schema that the CRD has for a type, where nothing is said beside it.
+    /// The schema of a type in a CRD, if no attribute adds to it.
     pub(crate) fn schema(&self, type_: &Type) -> Object {
         type_.schema(&|type_| self.special(type_))
     }
