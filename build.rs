@@ -44,7 +44,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             format!("{ARCHIVE}: {error}: it holds the runtime's sources, and `sh tests/package.sh` packages the tool with it")
         })?)?,
     };
-    if let Some(path) = env::var_os(WANTED) {
+    if let Some(path) = env::var_os(WANTED).map(PathBuf::from) {
+        // The file is removed after each use, and cargo runs this script again because it is missing.
+        println!("cargo::rerun-if-changed={}", path.display());
         fs::write(path, serde_json::to_string(&runtime)?)?;
     }
     let directory = out.join("runtime");
