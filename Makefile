@@ -1,6 +1,7 @@
 # The commands for developing operator-forge. `make help` lists them.
 
 CARGO ?= cargo
+XDG_CACHE_HOME ?=
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/operator-forge
 # Incremental artifacts rarely help between runs, and without them the caches stay within a few GB.
 export CARGO_INCREMENTAL := 0

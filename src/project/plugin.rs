@@ -53,6 +53,15 @@ impl Plugin {
         }
     }
 
+    /// The feature of operator-runtime with which `make manifests` writes what it adds.
+    pub fn feature(self) -> Option<&'static str> {
+        match self {
+            Self::Helm => Some("chart"),
+            Self::Olm => Some("bundle"),
+            Self::Grafana | Self::Release => None,
+        }
+    }
+
     /// The key under `plugins` in `PROJECT`.
     fn key(self) -> Value {
         format!("{}.operator-forge/v1", self.word()).into()

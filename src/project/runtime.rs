@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use toml_edit::{InlineTable, Value};
 
-use super::Crypto;
+use super::{Crypto, Plugin};
 use crate::name::{Invalid, text_serde};
 
 /// The package that every project depends on.
@@ -99,15 +99,17 @@ impl FromStr for Runtime {
 }
 
 impl Runtime {
-    /// The value of `operator-runtime` under `dependencies` in `Cargo.toml`.
-    pub fn dependency(&self, crypto: Crypto) -> String {
-        match (self, crypto) {
-            (Self::Registry, Crypto::Ring) => Value::from(VERSION).to_string(),
-            (_, Crypto::Ring) => inline(self.source()),
-            _ => {
-                let features = [crypto.word()].into_iter().chain(DEFAULT_WITHOUT_CRYPTO);
-                inline(self.with_features(crypto, features))
-            }
+    /// The value of `operator-runtime` under `dependencies` in `Cargo.toml` of a project with `plugins`.
+    pub fn dependency(&self, crypto: Crypto, plugins: impl IntoIterator<Item = Plugin>) -> String {
+        let mut features = match crypto {
+            Crypto::Ring => Vec::new(),
+            Crypto::AwsLcRs => [&[crypto.word()][..], &DEFAULT_WITHOUT_CRYPTO].concat(),
+        };
+        features.extend(plugins.into_iter().filter_map(Plugin::feature));
+        match self {
+            Self::Registry if features.is_empty() => Value::from(VERSION).to_string(),
+            _ if features.is_empty() => inline(self.source()),
+            _ => inline(self.with_features(crypto, features)),
         }
     }
 
@@ -208,10 +210,14 @@ mod tests {
         ];
         for (text, line, tested) in cases {
             let runtime: Runtime = text.parse().unwrap();
-            assert_eq!(runtime.dependency(Crypto::Ring), line);
+            assert_eq!(runtime.dependency(Crypto::Ring, []), line);
             assert_eq!(
                 runtime.dev_dependency(Crypto::Ring),
                 format!(r#"{tested}features = ["envtest", "testing"] }}"#)
+            );
+            assert_eq!(
+                runtime.dependency(Crypto::Ring, [Plugin::Helm, Plugin::Grafana]),
+                format!(r#"{tested}features = ["chart"] }}"#)
             );
             assert_eq!(runtime.to_string().parse::<Runtime>().unwrap(), runtime);
         }
@@ -231,9 +237,9 @@ mod tests {
             .map(|it| format!("\"{it}\""))
             .join(", ");
         assert_eq!(
-            Runtime::Registry.dependency(Crypto::AwsLcRs),
+            Runtime::Registry.dependency(Crypto::AwsLcRs, [Plugin::Olm]),
             format!(
-                "{{ version = \"0.1.0\", default-features = false, features = [\"aws-lc-rs\", {listed}] }}"
+                "{{ version = \"0.1.0\", default-features = false, features = [\"aws-lc-rs\", {listed}, \"bundle\"] }}"
             )
         );
         assert_eq!(
@@ -245,7 +251,7 @@ mod tests {
     #[test]
     fn quotes_cannot_leave_their_string() {
         let runtime: Runtime = r#"path=a" }, b = { path = "c"#.parse().unwrap();
-        let text = format!("a = {}", runtime.dependency(Crypto::Ring));
+        let text = format!("a = {}", runtime.dependency(Crypto::Ring, []));
         let manifest: toml_edit::DocumentMut = text.parse().unwrap();
         assert_eq!(manifest.len(), 1, "{text}");
         assert_eq!(

@@ -49,8 +49,9 @@ pub enum Scope {
     Convert,
     /// A project with a plugin.
     Plugin(Plugin),
-    /// A project with a copy of the runtime: the files of `crates/operator-runtime` without its tests.
-    Runtime,
+    /// A project with a copy of the runtime: the files of `crates/operator-runtime` without its tests. With a plugin: the files that
+    /// only its projects need.
+    Runtime(Option<Plugin>),
 }
 
 /// One embedded template.
@@ -126,7 +127,13 @@ const TABLE: [Row; 17] = [
         Owner::Shared,
         &[],
     ),
-    ("runtime/", Scope::Runtime, Owner::Tool, &[]),
+    ("runtime/", Scope::Runtime(None), Owner::Tool, &[]),
+];
+
+/// The modules of the runtime that a feature adds, which projects with a plugin have, by the start of their files.
+const OF_RUNTIME: [(&str, Plugin); 2] = [
+    ("vendor/operator-runtime/src/manifests/bundle", Plugin::Olm),
+    ("vendor/operator-runtime/src/manifests/chart", Plugin::Helm),
 ];
 
 /// The files of the chart that follow from nothing but the name of the project.
@@ -195,10 +202,15 @@ fn classify(name: &'static str, content: &'static [u8]) -> Option<Template> {
     let target = path.strip_suffix(".tera").unwrap_or(path);
     let other = others.iter().find(|(start, _)| target.starts_with(start));
     let owner = other.map_or(*owner, |(_, owner)| *owner);
+    let of_plugin = OF_RUNTIME.iter().find(|it| target.starts_with(it.0));
+    let scope = match (scope, of_plugin) {
+        (Scope::Runtime(_), Some((_, plugin))) => Scope::Runtime(Some(*plugin)),
+        _ => *scope,
+    };
     let is_code = target.ends_with(".rs") || target == "Cargo.toml";
     let named = owner != Owner::Tool && is_code;
     Some(Template {
-        scope: *scope,
+        scope,
         name,
         target,
         rendered: target.len() < path.len(),
@@ -280,7 +292,10 @@ mod tests {
     /// Tests and printer columns must use the condition of the controller.
     #[test]
     fn only_controllers_name_their_conditions() {
-        for template in all().iter().filter(|it| it.scope != Scope::Runtime) {
+        for template in all()
+            .iter()
+            .filter(|it| !matches!(it.scope, Scope::Runtime(_)))
+        {
             let text = std::str::from_utf8(template.content).unwrap();
             let names = |word| text.contains(word) || text.contains("controller.condition");
             let directories = ["controller/src/", "deploy-image/src/"];

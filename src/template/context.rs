@@ -157,7 +157,7 @@ pub fn context(project: &Project) -> Context {
             // The library crate.
             "library": library,
             // The dependency and the dev-dependency `operator-runtime` in `Cargo.toml`.
-            "runtime": settings.runtime.dependency(settings.crypto),
+            "runtime": settings.runtime.dependency(settings.crypto, plugins.iter().copied()),
             "runtime_of_tests": settings.runtime.dev_dependency(settings.crypto),
             // The crate of the cryptography of TLS, and the crate that no dependency may bring beside it.
             "crypto": settings.crypto.word(),
@@ -205,16 +205,20 @@ pub fn context(project: &Project) -> Context {
         "tested_webhook_modules": modules(of_webhooks().filter(|it| it.without.is_none())),
     });
 
+    let is_vendored = settings.runtime == Runtime::Vendored;
     let has_certificates = |from: &str| exists && server["certificates"] == from;
     let scopes = [
         (Scope::Project, true),
-        (Scope::Runtime, settings.runtime == Runtime::Vendored),
+        (Scope::Runtime(None), is_vendored),
         (Scope::Server, exists),
         (Scope::SelfManaged, has_certificates("self-managed")),
         (Scope::CertManager, has_certificates("cert-manager")),
     ];
     let scopes = scopes.into_iter().filter(|(_, exists)| *exists);
-    let plugins = plugins.into_iter().map(Scope::Plugin);
+    let plugins = plugins.into_iter().flat_map(|plugin| {
+        let of_runtime = is_vendored.then_some(Scope::Runtime(Some(plugin)));
+        [Scope::Plugin(plugin)].into_iter().chain(of_runtime)
+    });
     let spokes = conversions.into_iter().flat_map(|(_, spokes)| spokes);
     let apis = apis
         .into_iter()

@@ -117,8 +117,9 @@ mod tests {
     #[test]
     fn the_crate_is_embedded() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/operator-runtime");
-        let embedded = crate::template::catalogue::of(crate::template::catalogue::Scope::Runtime);
-        let embedded: BTreeMap<String, String> = embedded
+        let all = crate::template::catalogue::all().iter();
+        let embedded: BTreeMap<String, String> = all
+            .filter(|it| matches!(it.scope, crate::template::catalogue::Scope::Runtime(_)))
             .map(|template| {
                 let path = template
                     .target

@@ -36,8 +36,7 @@ mod manifests {
 
     /// What `manifests --chart DIR` does with its standard input.
     pub fn write_chart(objects: &str, dir: &Path, check: bool) -> Result<bool, String> {
-        let files = chart::files(dir, objects)?;
-        generated::Generated::new("chart", dir.to_owned(), files, chart::OWNED).apply(check)
+        chart::chart(dir, objects)?.apply(check)
     }
 }
 mod merges;

@@ -8,6 +8,8 @@ use std::{
 
 use syn::visit::{self, Visit};
 
+use crate::session::bless;
+
 /// A crate whose modules form one line.
 struct Crate {
     src: &'static str,
@@ -405,6 +407,34 @@ fn no_files_use_each_other_in_a_circle() {
         }
     }
     assert_eq!(circles, Vec::<String>::new(), "files of a circle");
+}
+
+/// The rooms of each crate, and the rooms that each uses, as `snapshots/rooms.txt` shows them: a new arrow is seen in a review.
+#[test]
+fn rooms_and_arrows() {
+    let mut text = String::new();
+    for src in SOURCES {
+        let files = Files::of(src);
+        let mut rooms: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+        for module in files.0.keys().filter(|module| !module.is_empty()) {
+            let mut used = files.used_by(module);
+            used.retain(|used| used[0] != module[0]);
+            let room = rooms.entry(&module[0]).or_default();
+            room.extend(used.into_iter().map(|used| used[0].clone()));
+        }
+        text += &format!("{src}\n");
+        for (room, used) in rooms {
+            let used: Vec<_> = used.into_iter().collect();
+            text += format!("    {room} -> {}", used.join(" ")).trim_end_matches(" -> ");
+            text += "\n";
+        }
+    }
+    let path = root().join("snapshots/rooms.txt");
+    if bless() {
+        fs::write(&path, &text).unwrap();
+    }
+    let recorded = fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(recorded, text, "BLESS=1 accepts it");
 }
 
 /// A file of a repository may be a pipe without an end, or larger than the memory: one module knows how to read it.

@@ -208,7 +208,7 @@ pub fn recorded(name: &str) -> BTreeMap<String, Vec<u8>> {
 
 /// What a command prints, with a word for the number of the runtime's files.
 fn without_number(text: &str) -> String {
-    let of_runtime = catalogue::of(Scope::Runtime).count();
+    let of_runtime = catalogue::of(Scope::Runtime(None)).count();
     let folded = format!("vendor/ ({of_runtime} files)");
     let others = |line: &str| -> Option<String> {
         let (before, after) = line.split_once(" files")?;

@@ -2,15 +2,19 @@
 //!
 //! A file without the header belongs to the user and is never changed.
 
+#[cfg(feature = "bundle")]
 mod bundle;
+#[cfg(feature = "chart")]
 mod chart;
 mod conditions;
 mod crds;
 mod dashboard;
+#[cfg(any(feature = "bundle", feature = "chart"))]
 mod environment;
 mod generated;
 pub mod migrate;
 mod nullable;
+#[cfg(any(feature = "bundle", feature = "chart"))]
 mod objects;
 mod render;
 #[cfg_attr(not(feature = "webhooks"), path = "manifests/off.rs")]
@@ -55,18 +59,19 @@ struct Args {
     #[arg(long, conflicts_with = "check")]
     conditions: bool,
 
-    /// Write the templates of the Helm chart in this directory instead, from the objects on standard input
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["conditions", "dir"])]
-    chart: Option<PathBuf>,
-
     /// Write a Grafana dashboard of the metrics that config.yaml in DIR lists, to DIR; nothing else
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["chart", "check", "conditions", "dir"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["check", "conditions", "dir"])]
     dashboard: Option<PathBuf>,
 
     /// Directory to write to [default: config, beside the project's Cargo.toml]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
 
+    #[cfg(feature = "chart")]
+    #[command(flatten)]
+    chart: chart::Flags,
+
+    #[cfg(feature = "bundle")]
     #[command(flatten)]
     bundle: bundle::Flags,
 }
@@ -95,30 +100,33 @@ pub fn main<E: Display, C>(
             Err(error) => failed(&error),
         };
     }
+    let apply = |generated: Result<Vec<Generated>, String>| {
+        let applied = generated.and_then(|all| {
+            all.iter()
+                .try_fold(true, |same, one| Ok(one.apply(args.check)? && same))
+        });
+        match applied {
+            Ok(true) => ExitCode::SUCCESS,
+            Ok(false) => ExitCode::FAILURE,
+            Err(error) => failed(&error),
+        }
+    };
+    #[cfg(feature = "chart")]
+    if let Some(chart) = args.chart.generated() {
+        return apply(chart.map(|chart| vec![chart]));
+    }
     let dir = args.dir.unwrap_or_else(|| {
         // `cargo run` sets it to the project's directory, whatever the working directory is.
         let project = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
         project.unwrap_or_default().join("config")
     });
-    let generated = if let Some(chart) = args.chart {
-        objects::from_stdin()
-            .and_then(|text| chart::files(&chart, &text))
-            .map(|files| vec![Generated::new("chart", chart, files, chart::OWNED)])
-    } else if args.bundle.is_set() {
-        bundle::generated(&args.bundle, &dir, options.scope, controllers)
-    } else {
-        crds.and_then(|crds| files(options.scope, crds, controllers, webhooks))
-            .map(|files| vec![Generated::new("manifests", dir, files, OWNED)])
-    };
-    let apply = |all: Vec<Generated>| {
-        all.iter()
-            .try_fold(true, |same, one| Ok(one.apply(args.check)? && same))
-    };
-    match generated.and_then(apply) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => failed(&error),
+    #[cfg(feature = "bundle")]
+    if args.bundle.is_set() {
+        let bundle = bundle::generated(&args.bundle, &dir, options.scope, controllers);
+        return apply(bundle);
     }
+    let files = crds.and_then(|crds| files(options.scope, crds, controllers, webhooks));
+    apply(files.map(|files| vec![Generated::new("manifests", dir, files, OWNED)]))
 }
 
 /// Writes the dashboard of the metrics of the operator `name` that the file in `dir` lists.

@@ -63,7 +63,7 @@ pub(super) struct Flags {
         long,
         value_name = "DIR",
         requires = "version",
-        conflicts_with = "conditions"
+        conflicts_with_all = ["conditions", "dashboard"]
     )]
     bundle: Option<PathBuf>,
 
