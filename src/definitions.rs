@@ -8,6 +8,7 @@ use std::{
 };
 
 use crd_compat::{Definition, Release};
+use guarded_yaml as yaml;
 use rayon::prelude::*;
 use serde::{
     Deserialize,
@@ -18,7 +19,6 @@ use serde_yaml::Value;
 use crate::{
     advice::{Advice, Script},
     error::{Failure, Result},
-    yaml,
 };
 
 const KIND: &str = "CustomResourceDefinition";

@@ -9,6 +9,7 @@ mod marker;
 mod tests;
 mod tokens;
 
+use guarded_yaml as yaml;
 use serde::{Deserialize, Deserializer};
 use serde_yaml::{Mapping, Value};
 
@@ -20,7 +21,6 @@ use crate::{
     error::Failure,
     name::Plural,
     project::{FILE, LAYOUT},
-    yaml,
 };
 
 /// The project file of kubebuilder, in version 2 or 3.

@@ -11,7 +11,6 @@ pub mod name;
 
 pub mod field;
 pub mod tree;
-pub mod yaml;
 
 // The desired state, and the texts that it is merged with.
 pub mod project;

@@ -9,8 +9,10 @@ mod toml;
 
 use std::collections::BTreeMap;
 
+use guarded_yaml as yaml;
+
 pub use self::toml::differing_keys;
-use crate::{change::ConflictKind, syntax, tree::RelPath, yaml};
+use crate::{change::ConflictKind, syntax, tree::RelPath};
 
 /// How the texts of one file are merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

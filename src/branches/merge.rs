@@ -1,5 +1,6 @@
 //! The three-way merge of `PROJECT`, by key.
 
+use guarded_yaml as yaml;
 use serde_yaml::{Mapping, Value};
 
 use crate::{
@@ -8,7 +9,6 @@ use crate::{
     error::{Failure, Result},
     merge::markers::Split,
     project::{FILE, LAYOUT},
-    yaml,
 };
 
 /// A key that both branches changed to different values.

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use guarded_yaml as yaml;
+
 use crate::{
     advice::{Advice, NextStep, Script},
     engine::{Request, Workspace, next},
@@ -12,7 +14,6 @@ use crate::{
     syntax::{self, Conversion},
     template,
     tree::{self, Content, Found, RelPath},
-    yaml,
 };
 
 pub fn run(

@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeMap, path::Path};
 
+use guarded_yaml as yaml;
+
 use crate::{
     advice::{Advice, NextStep, Script},
     cli,
@@ -14,7 +16,6 @@ use crate::{
     syntax::{self, Renamed},
     template::{self, kind_files},
     tree::{self, Digest, Found, RelPath, Tree},
-    yaml,
 };
 
 pub fn run(workspace: &Workspace, flags: &cli::Rename, prompt: Prompt<'_>) -> Result<Request> {

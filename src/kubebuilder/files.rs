@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use guarded_yaml as yaml;
 use serde_yaml::Value;
 
 use super::{Admission, Code, Entry, Rule};
-use crate::yaml;
 
 /// The files of a Go project, by path.
 #[derive(Clone, Debug, Default)]

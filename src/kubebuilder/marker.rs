@@ -1,8 +1,7 @@
 //! Markers in comments of Go: permissions and admission webhooks.
 
+use guarded_yaml as yaml;
 use serde_yaml::Value;
-
-use crate::yaml;
 
 /// The permissions of one marker `+kubebuilder:rbac`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -15,6 +15,7 @@ mod webhook_tests;
 
 use std::{cmp::Ordering, collections::BTreeMap, mem, path::Path};
 
+use guarded_yaml as yaml;
 use serde_yaml::Value;
 
 pub use self::shape::ProjectFile;
@@ -25,7 +26,6 @@ use super::correction::{FILE, restore};
 use super::violation::{Origin, Violation, violation};
 use super::{Key, LAYOUT, Project, rules};
 use crate::error::{Failure, Result};
-use crate::yaml;
 
 const HEADER: &str = "\
 # The desired state of this project. Commands of `operator-forge` edit it; after an edit of your own, run `operator-forge sync`.

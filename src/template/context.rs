@@ -13,6 +13,7 @@ pub use self::webhooks::generated;
 
 use std::collections::BTreeMap;
 
+use guarded_yaml as yaml;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -20,7 +21,6 @@ use super::catalogue::Scope;
 use crate::{
     name::rust::{self, Module},
     project::{ApiView, Key, KindView, Plugin, Project, Resource, Runtime},
-    yaml,
 };
 
 /// The variables of the templates, and what they are rendered for.

@@ -1,9 +1,8 @@
 //! The filters of the templates: the layout of lines that long names make too wide, in User files, because no formatter runs, and
 //! the user's code should not need `#[rustfmt::skip]`; and words that YAML would not read as text.
 
+use guarded_yaml as yaml;
 use tera::{Kwargs, State, TeraResult};
-
-use crate::yaml;
 
 /// The widest line that rustfmt does not break (`max_width`).
 const MAX_WIDTH: usize = 100;

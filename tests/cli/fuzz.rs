@@ -13,6 +13,7 @@ use std::{
     str::FromStr,
 };
 
+use guarded_yaml as yaml;
 use mutation::{Bytes, mutated, three};
 use operator_forge::{
     branches,
@@ -30,7 +31,6 @@ use operator_forge::{
     syntax::{self, Names, Renamed},
     template,
     tree::{self, Digest, RelPath},
-    yaml,
 };
 use proptest::{prelude::*, test_runner::TestCaseError};
 use run::fuzz;

@@ -32,10 +32,11 @@ const CRATES: [Crate; 2] = [
 ];
 
 /// The crates whose files are searched for circles.
-const SOURCES: [&str; 5] = [
+const SOURCES: [&str; 6] = [
     "src",
     "crates/crd-compat/src",
     "crates/crd-types/src",
+    "crates/guarded-yaml/src",
     "crates/operator-runtime/src",
     "crates/process-node/src",
 ];

@@ -5,6 +5,7 @@ use std::{
     path::Path,
 };
 
+use guarded_yaml as yaml;
 use serde_json::Value;
 
 use crate::{
@@ -13,7 +14,6 @@ use crate::{
     engine::{crd_files, derived::CRDS},
     error::{Failure, Result},
     kubebuilder::Files,
-    yaml,
 };
 
 /// A CRD, and where it was found.

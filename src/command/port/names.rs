@@ -1,6 +1,7 @@
 //! The names that the Go operator has in a cluster. The new one takes them over, so that the two are one operator: they hold the
 //! same Lease, and never lead at once.
 
+use guarded_yaml as yaml;
 use serde_yaml::Value;
 
 use super::{
@@ -13,7 +14,6 @@ use crate::{
     name::LeaseName,
     template,
     tree::{Content, RelPath},
-    yaml,
 };
 
 /// The kustomization that gives every object its namespace and the prefix of its name.

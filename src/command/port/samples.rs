@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use guarded_yaml as yaml;
 use serde_yaml::Value;
 
 use crate::{
     kubebuilder::Files,
     project::{Key, Project},
-    yaml,
 };
 
 /// The samples of a Go project.

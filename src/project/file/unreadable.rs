@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
+use guarded_yaml as yaml;
+
 use crate::advice::{Advice, Script};
 use crate::error::Failure;
 use crate::project::correction::{FILE, change, edit, init_beside, restore};
 use crate::project::{LAYOUT, TEMPLATES};
-use crate::yaml;
 
 /// The refusal of a directory without `PROJECT`.
 pub fn missing(directory: &Path) -> Failure {

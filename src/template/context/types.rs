@@ -1,12 +1,12 @@
 //! The variables of the templates for the types of an API: what follows from its fields, or from its definition.
 
 use crd_types::{Struct, Structs, Structure};
+use guarded_yaml as yaml;
 use serde_json::{Value, json};
 
 use crate::{
     field,
     project::{ApiView, Definition, Fields},
-    yaml,
 };
 
 /// The source of the types of an API, in parts, and the spec of its sample.

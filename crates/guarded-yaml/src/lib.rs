@@ -1,7 +1,4 @@
-//! Reads YAML from untrusted sources, and writes what kubectl reads as it is meant.
-//!
-//! Invariant: reading takes time in proportion to the text. The parser itself takes quadratic time for nested brackets before it
-//! refuses 128 levels, and expands aliases of aliases to a hundred times the text.
+#![doc = include_str!("../README.md")]
 
 mod keys;
 
@@ -75,6 +72,8 @@ impl fmt::Display for Error {
         }
     }
 }
+
+impl std::error::Error for Error {}
 
 /// A value as YAML that every reader takes for the same: kubectl reads YAML 1.1, where `yes` is a boolean, and `0644`, `1_000` or
 /// `1:30` is a number.
