@@ -11,7 +11,7 @@ mod edit_api;
 mod files;
 mod import_api;
 mod init;
-mod port;
+pub mod port;
 mod program;
 mod rename;
 mod status;

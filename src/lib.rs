@@ -33,8 +33,6 @@ pub mod branches;
 
 pub mod apply;
 pub mod definitions;
-// A project in Go, to port.
-pub mod kubebuilder;
 
 // The command line.
 pub mod cli;

@@ -6,30 +6,27 @@ mod controllers;
 mod conversions;
 mod crds;
 mod definitions;
-mod entries;
 mod libraries;
 mod names;
 mod permissions;
 mod read;
 mod samples;
-mod tally;
 mod webhooks;
 
 use std::{collections::BTreeSet, path::Path};
 
-pub use self::read::Go;
+use kubebuilder_port::{Definitions, Entry, Files, PLACES, Tally, is_main, renamed, settle};
+
+pub use self::read::{Go, refusal};
 use self::{
     checklist::{Checklist, FILE, Item, Title},
-    definitions::{Definitions, PLACES},
     permissions::{Asking, Permissions},
     samples::samples,
-    tally::Tally,
 };
 use crate::{
     advice::{NextStep, Script},
     engine::{Request, next},
     error::{Failure, Result},
-    kubebuilder::{Entry, Files, is_main, renamed},
     plan::{NamedFiles, Rewritten},
     project::{EditSettings, Key, Plugin, PluginEdit, Project},
     template,
@@ -40,9 +37,9 @@ use crate::{
 /// left to a person. `crds` are the directories of CRDs that the command line names, seen from `base`.
 pub fn port(go: &Go, crds: &[String], base: &Path, root: &Path, empty: Project) -> Result<Request> {
     let files = go.files()?;
-    let definitions = Definitions::search(&files, base, crds)?;
+    let definitions = definitions::search(&files, base, crds)?;
     refuse_without(&definitions, go, crds)?;
-    let settled = entries::settle(&go.project, &definitions, &files);
+    let settled = settle(&go.project, &definitions, &files);
     let own_groups = settled.entries.iter().filter(|it| it.is_api());
     let mut port = Port {
         go,

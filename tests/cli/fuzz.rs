@@ -14,20 +14,21 @@ use std::{
 };
 
 use guarded_yaml as yaml;
+use kubebuilder_port::{Code, GoProject};
 use mutation::{Bytes, mutated, three};
 use operator_forge::{
     branches,
     change::Policy,
+    command::port,
     definitions,
     error::Failure,
-    kubebuilder::{self, GoProject},
     memory::{self, Memory},
     merge::{Driver, differing_keys, markers},
     name::{
         ControllerName, CrdName, Domain, Group, Invalid, Kind, Plural, ProjectName, RustPath,
         ShortName, Version, WebhookPath, rust,
     },
-    project::{Key, Project},
+    project::{Key, LAYOUT, Project},
     syntax::{self, Names, Renamed},
     template,
     tree::{self, Digest, RelPath},
@@ -141,10 +142,10 @@ fn go_projects() {
         || mutated(seeds::go()),
         |input| {
             let text = input.text();
-            let _ = kubebuilder::Code::read(&text);
-            match GoProject::read(&text, true) {
+            let _ = Code::read(&text);
+            match GoProject::read(&text, true, &[LAYOUT]) {
                 Ok(_) => Ok(()),
-                Err(error) => is_helpful(&error.in_directory("go")),
+                Err(error) => is_helpful(&port::refusal(&error, "go")),
             }
         },
     );

@@ -1,8 +1,9 @@
 //! Webhook markers in Go as calls on `Webhook` in Rust.
 
+use kubebuilder_port::{Admission, Setting};
+
 use super::checklist::Item;
 use crate::{
-    kubebuilder::{Admission, Setting},
     name::WebhookPath,
     project::{Key, Project},
     tree::RelPath,
@@ -209,11 +210,10 @@ impl Webhook {
 
 #[cfg(test)]
 mod tests {
+    use kubebuilder_port::Code;
+
     use super::*;
-    use crate::{
-        kubebuilder::Code,
-        project::testing::{create, empty},
-    };
+    use crate::project::testing::{create, empty};
 
     const TYPE: &str = "groups=media.example.com,resources=videos,versions=v1";
 

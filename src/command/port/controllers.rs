@@ -1,13 +1,15 @@
 //! The controllers of a Go project, and its external types.
 
+use kubebuilder_port::Entry;
+
 use super::{
     Port,
     checklist::{Item, Title},
+    crds::name_of,
 };
 use crate::{
     advice::{Flag, NextStep, Script},
     error::Failure,
-    kubebuilder::Entry,
     project::{CreateApi, Fields, Key},
     template,
 };
@@ -110,7 +112,7 @@ impl Port<'_> {
                 .path(self.path_of(&crd.file))
                 .code("--external"),
             None => Script::of("kubectl get crd")
-                .arg(entry.crd())
+                .arg(name_of(entry))
                 .code("-o yaml | operator-forge create api --from-crd - --external"),
         };
         let script = script.flags(&of);

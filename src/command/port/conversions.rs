@@ -1,10 +1,12 @@
 //! The conversions of a Go project: of the kinds whose versions its code converts, or whose CRD asks for it.
 
+use kubebuilder_port::Entry;
+
 use super::{
     Port,
     checklist::{Item, Title},
 };
-use crate::{engine::conversions, error::Result, kubebuilder::Entry, name::Version, project::Key};
+use crate::{engine::conversions, error::Result, name::Version, project::Key};
 
 impl<'a> Port<'a> {
     /// Adds the conversions that follow from the types.

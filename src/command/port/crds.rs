@@ -2,16 +2,17 @@
 
 use std::collections::BTreeSet;
 
+use kubebuilder_port::{Entry, Found, PLACES};
+
 use super::{
     Port,
     checklist::{Item, Title},
-    definitions::{Found, PLACES},
 };
 use crate::{
     advice::{Flag, NextStep, Script},
     command::import_api,
     engine::derived::CRDS,
-    kubebuilder::Entry,
+    name::Plural,
     project::Import,
     tree,
 };
@@ -168,5 +169,37 @@ impl Port<'_> {
             false => tree::full(&self.go.directory).join(file),
         };
         at.to_string_lossy().into_owned()
+    }
+}
+
+/// The name of the CRD of an entry: `memcacheds.cache.example.com`.
+pub fn name_of(entry: &Entry) -> String {
+    let plural = match (&entry.plural, entry.kind.parse()) {
+        (Some(plural), _) => plural.clone(),
+        (None, Ok(kind)) => Plural::of(&kind).to_string(),
+        (None, Err(_)) => entry.kind.to_lowercase(),
+    };
+    format!("{plural}.{}", entry.api_group())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_crds() {
+        let check = |kind: &str, plural: Option<&str>, expected: &str| {
+            let entry = Entry {
+                group: "a".to_owned(),
+                domain: "b.c".to_owned(),
+                kind: kind.to_owned(),
+                plural: plural.map(str::to_owned),
+                ..Entry::default()
+            };
+            assert_eq!(name_of(&entry), expected);
+        };
+        check("Box", None, "boxes.a.b.c");
+        check("Certificate", Some("certs"), "certs.a.b.c");
+        check("No-Kind", None, "no-kind.a.b.c");
     }
 }

@@ -2,6 +2,7 @@
 //! same Lease, and never lead at once.
 
 use guarded_yaml as yaml;
+use kubebuilder_port::MANAGER;
 use serde_yaml::Value;
 
 use super::{
@@ -10,7 +11,6 @@ use super::{
 };
 use crate::{
     error::Result,
-    kubebuilder::MANAGER,
     name::LeaseName,
     template,
     tree::{Content, RelPath},
@@ -97,7 +97,8 @@ impl Port<'_> {
     /// Lists the steps of the switch.
     fn switch(&mut self, names: &Names, lease: Option<&LeaseName>) {
         let Names { namespace, prefix } = names;
-        let old = self.controller_runtime().filter(|it| *it < WITH_LEASE);
+        let old = self.files.controller_runtime();
+        let old = old.filter(|it| *it < WITH_LEASE);
         let has_webhooks = !self.project.webhooks().is_empty();
         let argument = match (self.field_manager(), &self.project.settings.lease) {
             (former, Some(_)) if former == FIELD_MANAGER => {
@@ -164,14 +165,6 @@ impl Port<'_> {
             );
             self.checklist.add(Title::Switch, Item::of(text));
         }
-    }
-
-    /// The release of controller-runtime that the Go project requires.
-    fn controller_runtime(&self) -> Option<(u64, u64)> {
-        let text = self.files.texts.get("go.mod")?;
-        let (_, version) = text.split_once("sigs.k8s.io/controller-runtime v")?;
-        let mut numbers = version.split('.').map(str::parse);
-        Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
     }
 }
 

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use kubebuilder_port::{Built, Code, Rule};
+
 use super::checklist::Item;
 use crate::{
-    kubebuilder::{Built, Code, Rule},
     name::kubernetes,
     project::{Key, Project},
 };

@@ -5,13 +5,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use kubebuilder_port::{Error, Files, GoProject, is_place};
 use walkdir::DirEntry;
 
-use super::definitions::is_place;
 use crate::{
     advice::{Advice, Script},
     error::{Failure, Result},
-    kubebuilder::{Files, GoProject},
+    project::LAYOUT,
     tree::{self, Tree},
 };
 
@@ -54,8 +54,8 @@ impl Go {
         let is_go = ["go.mod", "main.go"]
             .iter()
             .any(|file| directory.join(file).is_file());
-        let project = GoProject::read(&text, is_go);
-        let project = project.map_err(|error| error.in_directory(&shown))?;
+        let project = GoProject::read(&text, is_go, &[LAYOUT]);
+        let project = project.map_err(|error| refusal(&error, &shown))?;
         Ok(Self { directory, project })
     }
 
@@ -108,6 +108,32 @@ impl Go {
         Ok(Files::read(
             files.map(|(path, bytes)| (shown(&path), text(bytes))),
         ))
+    }
+}
+
+/// The refusal of a directory that has no Go project.
+pub fn refusal(error: &Error, directory: &str) -> Failure {
+    let is_ours = *error == Error::Layout(LAYOUT.to_owned());
+    let why = match is_ours {
+        true => "it is one of operator-forge".to_owned(),
+        false => error.to_string(),
+    };
+    let refused = Failure::refused(format!("`{directory}` has no Go project to port: {why}"));
+    match error {
+        Error::Yaml { .. } => refused
+            .note("kubebuilder would refuse this file, too")
+            .advise(Script::anywhere("${EDITOR:-vi}").path(format!("{directory}/PROJECT"))),
+        Error::Version(_) => refused
+            .note("version 3 is read; kubebuilder replaced version 2 in 2021, and its guide says how to migrate a project")
+            .note("without its `PROJECT`, `create api --from-crd` makes the types of its CRDs")
+            .advise(Advice::drop("--from-kubebuilder")),
+        Error::Layout(_) if is_ours => refused
+            .note("`--from-kubebuilder` ports a project in Go")
+            .advise(Script::forge("-C").arg(directory).code("status")),
+        Error::Layout(_) => refused
+            .note("projects of the layout `go.kubebuilder.io` are read")
+            .note("for any other operator, `create api --from-crd` makes the types of its CRDs")
+            .advise(Advice::drop("--from-kubebuilder")),
     }
 }
 

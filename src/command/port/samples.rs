@@ -3,12 +3,10 @@
 use std::collections::BTreeMap;
 
 use guarded_yaml as yaml;
+use kubebuilder_port::Files;
 use serde_yaml::Value;
 
-use crate::{
-    kubebuilder::Files,
-    project::{Key, Project},
-};
+use crate::project::{Key, Project};
 
 /// The samples of a Go project.
 #[derive(Debug, Default, PartialEq, Eq)]

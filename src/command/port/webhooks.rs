@@ -1,15 +1,17 @@
 //! The admission webhooks of a Go project: those of its markers, which controller-gen turns into configurations, beside those of
 //! its `PROJECT`.
 
+use kubebuilder_port::{Admission, Entry};
+
 use super::{
     Port,
     admission::{self, Purpose},
     checklist::Title,
+    crds::name_of,
 };
 use crate::{
     advice::{Flag, NextStep, Script},
     error::{Failure, Result},
-    kubebuilder::{Admission, Entry},
     name::kubernetes,
     project::{Certificates, CreateWebhook, Key},
     template,
@@ -128,7 +130,7 @@ impl<'a> Port<'a> {
                 && values("groups").contains(&it.api_group())
                 && values("resources")
                     .iter()
-                    .any(|plural| it.crd().starts_with(&format!("{plural}.")))
+                    .any(|plural| name_of(it).starts_with(&format!("{plural}.")))
         };
         // The step that adds an external type has its webhooks.
         let external = entries.filter(|it| it.external).any(is_asked);

@@ -1,8 +1,11 @@
 //! The entries of a Go project as its CRDs and its code have them. People edit `PROJECT` by hand, or forget it: a CRD is right about
 //! itself.
 
-use super::definitions::{Definitions, Found};
-use crate::kubebuilder::{Entry, Files, GoProject};
+use crate::{
+    definitions::{Definitions, Found},
+    files::Files,
+    project::{Entry, GoProject},
+};
 
 /// The entries, with what was not as `PROJECT` says.
 #[derive(Debug, Default)]

@@ -1,27 +1,13 @@
-//! A Go project of kubebuilder: its `PROJECT`, and what its other files tell about the code that a person has to port.
-//!
-//! Invariant: only texts are read, and nothing in them is trusted: names stay strings until a command parses them.
+//! The project file of kubebuilder, and its entries.
 
-mod code;
-mod files;
-mod marker;
-#[cfg(test)]
-mod tests;
-mod tokens;
+use std::fmt;
 
 use guarded_yaml as yaml;
 use serde::{Deserialize, Deserializer};
 use serde_yaml::{Mapping, Value};
 
-pub use self::code::{Built, Code};
-pub use self::files::{Files, MANAGER, is_main, renamed};
-pub use self::marker::{Admission, Rule, Setting};
-use crate::{
-    advice::{Advice, Script},
-    error::Failure,
-    name::Plural,
-    project::{FILE, LAYOUT},
-};
+/// The name of the file.
+const FILE: &str = "PROJECT";
 
 /// The project file of kubebuilder, in version 2 or 3.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -113,48 +99,24 @@ pub enum Error {
     },
     /// It has another version than 2 and 3, or none.
     Version(Option<String>),
-    /// It belongs to operator-forge.
-    Ours,
-    /// It has this layout, which is not one of kubebuilder's for Go; it is empty without one, in a directory that has no Go code.
+    /// It has this layout, which is not one of kubebuilder's for Go, or which the caller refuses; it is empty without one, in a
+    /// directory that has no Go code.
     Layout(String),
 }
 
-impl Error {
-    /// The refusal of a directory that is no Go project.
-    pub fn in_directory(&self, directory: &str) -> Failure {
-        let refused = |why: String| {
-            Failure::refused(format!("`{directory}` has no Go project to port: {why}"))
-        };
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Yaml { place, what } => refused(format!("`{place}`: {what}"))
-                .note("kubebuilder would refuse this file, too")
-                .advise(Script::anywhere("${EDITOR:-vi}").path(format!("{directory}/PROJECT"))),
-            Self::Version(version) => {
-                let version = match version {
-                    Some(version) => format!("its `PROJECT` has version `{version}`"),
-                    None => "its `PROJECT` has no version".to_owned(),
-                };
-                refused(version)
-                    .note("version 3 is read; kubebuilder replaced version 2 in 2021, and its guide says how to migrate a project")
-                    .note("without its `PROJECT`, `create api --from-crd` makes the types of its CRDs")
-                    .advise(Advice::drop("--from-kubebuilder"))
-            }
-            Self::Ours => refused("it is one of operator-forge".to_owned())
-                .note("`--from-kubebuilder` ports a project in Go")
-                .advise(Script::forge("-C").arg(directory).code("status")),
-            Self::Layout(layout) => {
-                let layout = match layout.as_str() {
-                    "" => "its `PROJECT` has no `layout`".to_owned(),
-                    layout => format!("its `PROJECT` has layout `{layout}`"),
-                };
-                refused(layout)
-                    .note("projects of the layout `go.kubebuilder.io` are read")
-                    .note("for any other operator, `create api --from-crd` makes the types of its CRDs")
-                    .advise(Advice::drop("--from-kubebuilder"))
-            }
+            Self::Yaml { place, what } => write!(f, "`{place}`: {what}"),
+            Self::Version(None) => write!(f, "its `{FILE}` has no version"),
+            Self::Version(Some(version)) => write!(f, "its `{FILE}` has version `{version}`"),
+            Self::Layout(layout) if layout.is_empty() => write!(f, "its `{FILE}` has no `layout`"),
+            Self::Layout(layout) => write!(f, "its `{FILE}` has layout `{layout}`"),
         }
     }
 }
+
+impl std::error::Error for Error {}
 
 /// The fields that tell whether a file can be read.
 #[derive(Deserialize)]
@@ -178,8 +140,8 @@ impl GoProject {
     }
 
     /// Reads the project file. Files before kubebuilder 3, and some that a person wrote, have no layout: then `is_go` tells
-    /// whether Go code is beside it.
-    pub fn read(text: &str, is_go: bool) -> Result<Self, Error> {
+    /// whether Go code is beside it. A layout in `refused` is of another tool, whose versions of the file are its own.
+    pub fn read(text: &str, is_go: bool, refused: &[&str]) -> Result<Self, Error> {
         let broken = |error: yaml::Error| Error::Yaml {
             place: error.place(FILE),
             what: error.what,
@@ -190,8 +152,8 @@ impl GoProject {
             Some(Value::Sequence(all)) => all.iter().filter_map(Value::as_str).collect(),
             _ => Vec::new(),
         };
-        if layout.contains(&LAYOUT) {
-            return Err(Error::Ours);
+        if let Some(refused) = layout.iter().find(|it| refused.contains(it)) {
+            return Err(Error::Layout((*refused).to_owned()));
         }
         let version = probe.version.as_ref().map(scalar);
         let is_version_2 = match version.as_deref() {
@@ -280,16 +242,6 @@ impl Entry {
             ("", domain) => domain.to_owned(),
             (group, domain) => format!("{group}.{domain}"),
         }
-    }
-
-    /// The name of the CRD: `memcacheds.cache.example.com`.
-    pub fn crd(&self) -> String {
-        let plural = match (&self.plural, self.kind.parse()) {
-            (Some(plural), _) => plural.clone(),
-            (None, Ok(kind)) => Plural::of(&kind).to_string(),
-            (None, Err(_)) => self.kind.to_lowercase(),
-        };
-        format!("{plural}.{}", self.api_group())
     }
 
     /// `cache/v1, Kind Memcached`.

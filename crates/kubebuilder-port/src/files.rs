@@ -5,7 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use guarded_yaml as yaml;
 use serde_yaml::Value;
 
-use super::{Admission, Code, Entry, Rule};
+use crate::{
+    code::Code,
+    marker::{Admission, Rule},
+    project::Entry,
+};
 
 /// The files of a Go project, by path.
 #[derive(Clone, Debug, Default)]
@@ -388,7 +392,7 @@ fn is_code(path: &str) -> bool {
     !path.ends_with("_test.go") && !["bin", "hack", "test", "vendor"].contains(&top)
 }
 
-/// The flag of the manager that does what a flag with another name often does.
+/// The flag of operator-runtime's manager that does what a flag with another name often does.
 pub fn renamed(flag: &str) -> Option<&'static str> {
     Some(match flag {
         "concurrency" | "concurrent-reconciles" | "workers" => "max-concurrent-reconciles",

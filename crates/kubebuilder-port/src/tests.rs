@@ -4,8 +4,10 @@ use super::*;
 
 #[test]
 fn the_project_files_that_are_read() {
+    let ours = "rust.example.com/v1";
+    let read = |text: &str, is_go: bool| GoProject::read(text, is_go, &[ours]);
     let check = |text: &str, expected: Error| {
-        assert_eq!(GoProject::read(text, false), Err(expected));
+        assert_eq!(read(text, false), Err(expected));
     };
     let layout = |layout: &str| format!("layout: [{layout}]\nversion: \"3\"\n");
     check(
@@ -13,7 +15,9 @@ fn the_project_files_that_are_read() {
         Error::Version(Some("4".into())),
     );
     check("domain: a.b\n", Error::Version(None));
-    check(&layout("rust.operator-forge/v1"), Error::Ours);
+    check(&layout(ours), Error::Layout(ours.to_owned()));
+    let of_both = format!("layout: [go.kubebuilder.io/v4, {ours}]\nversion: \"9\"\n");
+    check(&of_both, Error::Layout(ours.to_owned()));
     let helm = "helm.sdk.operatorframework.io/v1";
     check(&layout(helm), Error::Layout(helm.to_owned()));
     check("version: \"3\"\n", Error::Layout(String::new()));
@@ -22,25 +26,25 @@ fn the_project_files_that_are_read() {
         "go.kubebuilder.io/v4",
         "base.go.kubebuilder.io/v4",
     ] {
-        assert!(GoProject::read(&layout(plugin), false).is_ok(), "{plugin}");
+        assert!(read(&layout(plugin), false).is_ok(), "{plugin}");
     }
     let one = "layout: go.kubebuilder.io/v4\nresources:\nplugins:\nversion: 3\n";
-    assert_eq!(GoProject::read(one, false), Ok(GoProject::default()));
+    assert_eq!(read(one, false), Ok(GoProject::default()));
     let alpha = "layout: go.kubebuilder.io/v3\nversion: 3-alpha\n";
-    assert_eq!(GoProject::read(alpha, false), Ok(GoProject::default()));
+    assert_eq!(read(alpha, false), Ok(GoProject::default()));
     let bare = "version: \"3\"\n";
-    assert_eq!(GoProject::read(bare, true), Ok(GoProject::default()));
+    assert_eq!(read(bare, true), Ok(GoProject::default()));
 }
 
 #[test]
 fn every_entry_of_version_two_is_an_api() {
     let text =
         "domain: b.c\nrepo: x\nresources:\n- {group: a, version: v1, kind: Box}\nversion: \"2\"\n";
-    let project = GoProject::read(text, true).unwrap();
+    let project = GoProject::read(text, true, &[]).unwrap();
     assert!(project.is_version_2);
     let entry = &project.resources[0];
     assert!(entry.is_api());
-    assert_eq!(entry.crd(), "boxes.a.b.c");
+    assert_eq!(entry.api_group(), "a.b.c");
 }
 
 #[test]
@@ -53,15 +57,12 @@ resources:
 - {external: true, domain: io, group: cert-manager, kind: Certificate, plural: certs, path: x.y/z, version: v1, controller: true}
 version: "3"
 "#;
-    let entries = GoProject::read(text, false).unwrap().resources;
+    let entries = GoProject::read(text, false, &[]).unwrap().resources;
     let are_apis: Vec<_> = entries.iter().map(Entry::is_api).collect();
     assert_eq!(are_apis, [true, false, false]);
     assert_eq!(entries[0].controllers(), [None, Some("backup")]);
-    let crds: Vec<_> = entries.iter().map(Entry::crd).collect();
-    assert_eq!(
-        crds,
-        ["boxes.a.b.c", "deployments.apps", "certs.cert-manager.io"]
-    );
+    let groups: Vec<_> = entries.iter().map(Entry::api_group).collect();
+    assert_eq!(groups, ["a.b.c", "apps", "cert-manager.io"]);
     assert!(entries[1].webhooks.defaulting);
 }
 

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{
-    Admission, Rule,
+use crate::{
+    marker::{Admission, Rule},
     tokens::{Token, inside, tokens},
 };
 
