@@ -30,6 +30,7 @@
 // With a feature off, parts of the lower modules are unused.
 #![cfg_attr(
     not(all(
+        feature = "bundle",
         feature = "leader-election",
         feature = "metrics",
         feature = "conversion",

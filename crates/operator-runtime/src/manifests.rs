@@ -26,10 +26,13 @@ use std::{
     fmt::Display,
     fs, io,
     path::{Path, PathBuf},
-    process::ExitCode,
+    process::{self, ExitCode},
 };
 
-use clap::Parser;
+use clap::{
+    Parser,
+    error::{ContextKind, ContextValue, ErrorKind},
+};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 
 use crate::{
@@ -83,7 +86,7 @@ pub fn main<E: Display, C>(
     controllers: &Controllers<C>,
     webhooks: &Webhooks<C>,
 ) -> ExitCode {
-    let args = Args::parse();
+    let args = Args::try_parse().unwrap_or_else(|error| refuse(&error));
     let crds = crds.map_err(|error| error.to_string());
     if args.conditions {
         return match crds {
@@ -158,6 +161,23 @@ fn write_dashboard(name: &str, dir: &Path) -> Result<(), String> {
         None => {}
     }
     Ok(())
+}
+
+/// Ends the program because of its arguments. A Makefile may have a flag whose feature somebody took out of `Cargo.toml`.
+fn refuse(error: &clap::Error) -> ! {
+    let feature = match (error.kind(), error.get(ContextKind::InvalidArg)) {
+        (ErrorKind::UnknownArgument, Some(ContextValue::String(flag))) => match flag.as_str() {
+            "--bundle" => Some("bundle"),
+            "--chart" => Some("chart"),
+            _ => None,
+        },
+        _ => None,
+    };
+    let Some(feature) = feature else { error.exit() };
+    // Nothing is left to do if it cannot be printed.
+    _ = error.print();
+    eprintln!("help: cargo add operator-runtime --features {feature}");
+    process::exit(error.exit_code())
 }
 
 fn failed(error: &str) -> ExitCode {
