@@ -25,6 +25,9 @@ cp -R "$root/docs/." "$work/src"
 rm -r "$work/src/book"
 mkdir "$work/src/guide"
 cp "$root"/crates/operator-runtime/src/guide/*.md "$work/src/guide"
+decisions=$root/crates/operator-runtime/decisions
+cp "$decisions"/0*.md "$work/src/decisions"
+cp "$decisions/README.md" "$work/src/decisions/operator-runtime.md"
 cp "$root/README.md" "$work/src/README.md"
 cp "$root/CONTRIBUTING.md" "$work/src/contributing.md"
 cp "$root/src/template/sets.md" "$work/src/sets.md"
@@ -43,6 +46,9 @@ find "$work/src" -name '*.md' | while read -r page; do
     sed -E -i.before \
         -e "s#\]\((\.\./)*crates/operator-runtime/src/guide/#](${up}guide/#g" \
         -e "s#\]\((\.\./)*crates/(operator-runtime|crd-types)/README\.md#](${up}\2.md#g" \
+        -e "s#\]\((\.\./)*crates/operator-runtime/decisions/README\.md#](${up}decisions/operator-runtime.md#g" \
+        -e "s#\]\((\.\./)*crates/operator-runtime/decisions/#](${up}decisions/#g" \
+        -e "s#\]\((\.\./)*docs/decisions/#](${up}decisions/#g" \
         -e "s#\]\((\.\./)*crates/operator-runtime/CHANGELOG\.md#](${up}operator-runtime-changelog.md#g" \
         -e "s#\]\((\.\./)*CONTRIBUTING\.md#](${up}contributing.md#g" \
         -e "s#\]\((\.\./)*src/template/sets\.md#](${up}sets.md#g" \

@@ -163,6 +163,7 @@ pub fn pages() -> Vec<Page> {
         "docs/decisions",
         "docs/tutorials",
         "crates/operator-runtime",
+        "crates/operator-runtime/decisions",
         "crates/operator-runtime/src/guide",
     ]
     .into_iter()
@@ -521,6 +522,7 @@ fn the_book_has_every_page() {
         "docs/decisions",
         "docs/reference",
         "docs/tutorials",
+        "crates/operator-runtime/decisions",
         "crates/operator-runtime/src/guide",
     ];
     for folder in inside {
