@@ -21,9 +21,11 @@ sets=","
 for feature in $features; do
     with=
     for set in $sets; do
-        if [ "${1-}" = every ] || [ "$set" = , ]; then
-            with="$with $set$feature,"
-        fi
+        case "${1-} $set $feature" in
+        # Two modules that no other part knows.
+        "every ,"?*" bundle" | "every ,"?*" chart" | "every "*,bundle,*" "* | "every "*,chart,*" "*) ;;
+        "every "* | *" , "*) with="$with $set$feature," ;;
+        esac
     done
     sets="$sets$with"
 done

@@ -36,6 +36,8 @@ cargo build --manifest-path "$unpacked/operator-forge-0.1.0/Cargo.toml" --target
 cp "$target/debug/operator-forge" "$scratch/packaged"
 for tool in here packaged; do
     "$scratch/$tool" -C "$scratch" init -q "of-$tool" --domain example.com --project-name packaged --vcs none
+    # With these, it embeds every file of the runtime.
+    "$scratch/$tool" -C "$scratch/of-$tool" edit -q --plugins helm,olm
 done
 diff -r --exclude local "$scratch/of-here" "$scratch/of-packaged"
 echo "the packaged tool makes the project that this checkout's makes"

@@ -53,7 +53,7 @@ impl Plugin {
         }
     }
 
-    /// The feature of operator-runtime with which `make manifests` writes what it adds.
+    /// The feature of operator-runtime with which the `manifests` binary writes what it adds.
     pub fn feature(self) -> Option<&'static str> {
         match self {
             Self::Helm => Some("chart"),

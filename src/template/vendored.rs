@@ -37,13 +37,25 @@ pub fn files(directory: &Path) -> Result<BTreeMap<String, String>, Box<dyn Error
         let path = path.to_str().ok_or("a path is not UTF-8")?;
         let path = path.replace('\\', "/");
         let text = read(&path)?;
-        let text = match path.ends_with(".rs") {
-            true => without_tests(&text),
-            false => text,
+        let text = match &*path {
+            "src/manifests.rs" => optional(&without_tests(&text)),
+            path if path.ends_with(".rs") => without_tests(&text),
+            _ => text,
         };
         files.insert(path, text);
     }
     Ok(files)
+}
+
+/// The modules of `src/manifests.rs` that a copy may lack. The compiler passes over them without their features, and rustfmt only by
+/// an attribute.
+const OPTIONAL: [&str; 2] = ["bundle", "chart"];
+
+fn optional(text: &str) -> String {
+    OPTIONAL.iter().fold(text.to_owned(), |text, module| {
+        let line = format!("mod {module};\n");
+        text.replacen(&line, &format!("#[rustfmt::skip]\n{line}"), 1)
+    })
 }
 
 /// The manifest without the sections that only the crate's own tests, examples and benchmarks need.
@@ -112,26 +124,34 @@ fn without_tests(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::template::catalogue::{self, Scope, Template};
+
+    /// The embedded files, by their paths in the crate.
+    fn embedded() -> BTreeMap<String, String> {
+        let all = catalogue::all().iter();
+        let of_runtime = all.filter(|it| matches!(it.scope, Scope::Runtime(_)));
+        let file = |template: &Template| {
+            let path = template.target.strip_prefix("vendor/operator-runtime/");
+            let text = String::from_utf8(template.content.to_vec());
+            (path.unwrap().to_owned(), text.unwrap())
+        };
+        of_runtime.map(file).collect()
+    }
 
     /// The embedded files are those of the crate now.
     #[test]
     fn the_crate_is_embedded() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/operator-runtime");
-        let all = crate::template::catalogue::all().iter();
-        let embedded: BTreeMap<String, String> = all
-            .filter(|it| matches!(it.scope, crate::template::catalogue::Scope::Runtime(_)))
-            .map(|template| {
-                let path = template
-                    .target
-                    .strip_prefix("vendor/operator-runtime/")
-                    .unwrap();
-                (
-                    path.to_owned(),
-                    String::from_utf8(template.content.to_vec()).unwrap(),
-                )
-            })
-            .collect();
-        assert_eq!(embedded, files(&root).unwrap());
+        assert_eq!(embedded(), files(&root).unwrap());
+    }
+
+    #[test]
+    fn rustfmt_passes_over_modules_that_may_be_missing() {
+        let manifests = embedded().remove("src/manifests.rs").unwrap();
+        for module in OPTIONAL {
+            let line = format!("#[cfg(feature = \"{module}\")]\n#[rustfmt::skip]\nmod {module};\n");
+            assert!(manifests.contains(&line), "{line}");
+        }
     }
 
     #[test]

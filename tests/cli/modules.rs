@@ -436,7 +436,7 @@ fn rooms_and_arrows() {
         fs::write(&path, &text).unwrap();
     }
     let recorded = fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(recorded, text, "BLESS=1 accepts it");
+    assert_eq!(recorded, text, "`make snapshots` accepts it");
 }
 
 /// A file of a repository may be a pipe without an end, or larger than the memory: one module knows how to read it.

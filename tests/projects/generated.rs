@@ -48,6 +48,8 @@ fn projects() {
             )
         };
 
+        // Also of what is in `vendor/`.
+        cargo("fmt --all --check");
         cargo("clippy --all-targets --locked -- -D warnings");
         cargo("run --locked --quiet --bin manifests");
         let written = derived(&made, &directory);

@@ -19,6 +19,8 @@
 //! | `ring` | yes | cryptography by ring |
 //! | `aws-lc-rs` | no | cryptography by aws-lc-rs, which wins over `ring` |
 //! | `otlp` | no | traces, sent to an OpenTelemetry collector |
+//! | `chart` | no | [`manifests`] writes a Helm chart |
+//! | `bundle` | no | [`manifests`] writes a bundle for OLM |
 //! | `anyhow` | no | `anyhow::Error` as the error of a reconcile |
 //! | `testing` | no | `fake`, an in-memory API server |
 //! | `envtest` | no | `envtest`, a real API server; implies `testing` and `conversion` |

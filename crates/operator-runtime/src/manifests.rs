@@ -72,11 +72,11 @@ struct Args {
 
     #[cfg(feature = "chart")]
     #[command(flatten)]
-    chart: chart::Flags,
+    chart: chart::ChartFlags,
 
     #[cfg(feature = "bundle")]
     #[command(flatten)]
-    bundle: bundle::Flags,
+    bundle: bundle::BundleFlags,
 }
 
 /// The `main` of a project's `manifests` binary.
@@ -163,21 +163,28 @@ fn write_dashboard(name: &str, dir: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Ends the program because of its arguments. A Makefile may have a flag whose feature somebody took out of `Cargo.toml`.
+/// Ends the program because of its arguments. A Makefile may have a flag whose feature `Cargo.toml` lacks.
 fn refuse(error: &clap::Error) -> ! {
-    let feature = match (error.kind(), error.get(ContextKind::InvalidArg)) {
-        (ErrorKind::UnknownArgument, Some(ContextValue::String(flag))) => match flag.as_str() {
-            "--bundle" => Some("bundle"),
-            "--chart" => Some("chart"),
-            _ => None,
-        },
-        _ => None,
+    let Some((feature, plugin)) = lacking(error) else {
+        error.exit()
     };
-    let Some(feature) = feature else { error.exit() };
     // Nothing is left to do if it cannot be printed.
     _ = error.print();
-    eprintln!("help: cargo add operator-runtime --features {feature}");
+    eprintln!("note: it is a flag of the feature `{feature}` of operator-runtime");
+    eprintln!("help: operator-forge edit --plugins {plugin}");
     process::exit(error.exit_code())
+}
+
+/// The feature that adds the flag which the error calls unknown, and the plugin of operator-forge that turns the feature on.
+fn lacking(error: &clap::Error) -> Option<(&'static str, &'static str)> {
+    if error.kind() != ErrorKind::UnknownArgument {
+        return None;
+    }
+    match error.get(ContextKind::InvalidArg)? {
+        ContextValue::String(flag) if flag == "--bundle" => Some(("bundle", "olm")),
+        ContextValue::String(flag) if flag == "--chart" => Some(("chart", "helm")),
+        _ => None,
+    }
 }
 
 fn failed(error: &str) -> ExitCode {
@@ -206,4 +213,27 @@ fn files<C>(
         files.insert(WEBHOOKS.to_owned(), render::headed(&text));
     }
     Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_flags_of_all_features_are_one_command_line() {
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn a_flag_without_its_feature_is_known() {
+        let lacking = |flag: &str| {
+            let parsed = clap::Command::new("manifests").try_get_matches_from(["manifests", flag]);
+            lacking(&parsed.unwrap_err())
+        };
+        assert_eq!(lacking("--bundle"), Some(("bundle", "olm")));
+        assert_eq!(lacking("--chart"), Some(("chart", "helm")));
+        assert_eq!(lacking("--check"), None);
+    }
 }

@@ -41,13 +41,13 @@ const OF_HELPER: [&str; 2] = ["app.kubernetes.io/managed-by", "helm.sh/chart"];
 const OPTIONAL: &str = "# optional: ";
 
 #[derive(Args)]
-pub(super) struct Flags {
+pub(super) struct ChartFlags {
     /// Write the templates of the Helm chart in this directory instead, from the objects on standard input
     #[arg(long, value_name = "DIR", conflicts_with_all = ["conditions", "dashboard", "dir"])]
     chart: Option<PathBuf>,
 }
 
-impl Flags {
+impl ChartFlags {
     /// The chart, if one is wanted.
     pub(super) fn generated(&self) -> Option<Result<Generated, String>> {
         let dir = self.chart.as_ref()?;
