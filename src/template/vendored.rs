@@ -113,7 +113,10 @@ fn without_tests(text: &str) -> String {
         }
         // Drop the blank line above, too.
         while kept.last().is_some_and(|line| line.is_empty())
-            && lines.clone().next().is_none_or(str::is_empty)
+            && lines
+                .clone()
+                .next()
+                .is_none_or(|line| line.is_empty() || line.trim_start() == "}")
         {
             kept.pop();
         }
@@ -158,6 +161,8 @@ mod tests {
     fn items_for_tests_are_left_out() {
         let text = "mod a;\n#[cfg(test)]\nmod tests;\n\nfn f() {\n    g();\n}\n\n#[cfg(test)]\nmod b {\n    fn h() {}\n}\n";
         assert_eq!(without_tests(text), "mod a;\n\nfn f() {\n    g();\n}\n");
+        let text = "impl A {\n    fn a() {}\n\n    #[cfg(test)]\n    fn b() {}\n}\n";
+        assert_eq!(without_tests(text), "impl A {\n    fn a() {}\n}\n");
         let text = "fn f() {}\n\n/// A comment.\n/// More.\n#[cfg(test)]\nfn g() {}\n";
         assert_eq!(without_tests(text), "fn f() {}\n");
         let text = "struct A;\n\nimpl A {\n    fn a() {}\n\n    #[cfg(test)]\n    #[must_use]\n    fn b() -> u8 {\n        1\n    }\n\n    fn c() {}\n}\n";
