@@ -20,19 +20,20 @@ cp "$target/debug/operator-forge" "$scratch/here"
 rm "$target/debug/operator-forge"
 # One command, so that the tool finds the others before a registry has them. Cargo would verify the tool with them as crates of a
 # registry, whose texts never change, and so with what an earlier run packaged. Therefore the tool is built here.
-cargo package --allow-dirty --no-verify --package crd-compat --package crd-types --package guarded-yaml --package kubebuilder-port \
-    --package operator-forge
+needed="crd-compat crd-types guarded-yaml kubebuilder-port"
+# shellcheck disable=SC2046,SC2086 # Names of packages have no spaces.
+cargo package --allow-dirty --no-verify $(printf -- '--package %s ' $needed operator-forge)
 unpacked=$target/package/unpacked
 rm -rf "$unpacked"
 mkdir -p "$unpacked"
-for crate in crd-compat crd-types guarded-yaml kubebuilder-port operator-forge; do
+for crate in $needed operator-forge; do
     tar -xmzf "$target/package/$crate-0.1.0.crate" -C "$unpacked"
 done
-cargo build --manifest-path "$unpacked/operator-forge-0.1.0/Cargo.toml" --target-dir "$target" \
-    --config "patch.crates-io.crd-compat.path='$unpacked/crd-compat-0.1.0'" \
-    --config "patch.crates-io.crd-types.path='$unpacked/crd-types-0.1.0'" \
-    --config "patch.crates-io.guarded-yaml.path='$unpacked/guarded-yaml-0.1.0'" \
-    --config "patch.crates-io.kubebuilder-port.path='$unpacked/kubebuilder-port-0.1.0'"
+set --
+for crate in $needed; do
+    set -- "$@" --config "patch.crates-io.$crate.path='$unpacked/$crate-0.1.0'"
+done
+cargo build --manifest-path "$unpacked/operator-forge-0.1.0/Cargo.toml" --target-dir "$target" "$@"
 cp "$target/debug/operator-forge" "$scratch/packaged"
 for tool in here packaged; do
     "$scratch/$tool" -C "$scratch" init -q "of-$tool" --domain example.com --project-name packaged --vcs none

@@ -209,7 +209,6 @@ pub fn recorded(name: &str) -> BTreeMap<String, Vec<u8>> {
 /// What a command prints, with a word for the number of the runtime's files.
 fn without_number(text: &str) -> String {
     let of_runtime = catalogue::of(Scope::Runtime(None)).count();
-    let folded = format!("vendor/ ({of_runtime} files)");
     let others = |line: &str| -> Option<String> {
         let (before, after) = line.split_once(" files")?;
         let (words, number) = before.rsplit_once(' ')?;
@@ -218,10 +217,7 @@ fn without_number(text: &str) -> String {
             || after.starts_with(" would be created");
         counts.then(|| format!("{words} {others} files and those of vendor/{after}"))
     };
-    let line = |line: &str| match line.contains(&folded) {
-        true => line.replace(&folded, "vendor/ (all files)"),
-        false => others(line).unwrap_or_else(|| line.to_owned()),
-    };
+    let line = |line: &str| others(line).unwrap_or_else(|| line.to_owned());
     text.lines().map(|it| line(it) + "\n").collect()
 }
 
