@@ -32,11 +32,12 @@ const CRATES: [Crate; 2] = [
 ];
 
 /// The crates whose files are searched for circles.
-const SOURCES: [&str; 7] = [
+const SOURCES: [&str; 8] = [
     "src",
     "crates/crd-compat/src",
     "crates/crd-types/src",
     "crates/guarded-yaml/src",
+    "crates/helm-render/src",
     "crates/kubebuilder-port/src",
     "crates/operator-runtime/src",
     "crates/process-node/src",

@@ -1,0 +1,24 @@
+#![doc = include_str!("../README.md")]
+
+pub mod chart;
+pub mod engine;
+mod error;
+mod exec;
+mod function;
+mod go;
+pub mod json;
+mod limit;
+pub mod manifest;
+mod render;
+pub mod sprig;
+pub mod toml;
+mod value;
+pub mod values;
+pub mod yaml;
+
+pub use self::error::Error;
+pub use self::exec::{Templates, Text};
+pub use self::function::{Call, Function, Functions, Kind, Nested, Scope};
+pub use self::limit::{Budget, Limits};
+pub use self::render::{Options, Rendered, render};
+pub use self::value::{Item, List, Map, MapType, Object, Value};
