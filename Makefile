@@ -75,6 +75,10 @@ lint-generated: ## Run actionlint, zizmor, hadolint, yamllint, shellcheck, kube-
 	assets=$(ASSETS) && helm=$$(sh tests/helm/build.sh) && \
 	KUBEBUILDER_ASSETS="$$assets" HELM="$$helm" sh tests/lint/generated.sh
 
+.PHONY: charts-fetched
+charts-fetched: ## Compare how helm-render and Helm render charts that are downloaded
+	$(CARGO) test -p helm-render --test helm -- --ignored --nocapture fetched_charts
+
 .PHONY: package
 package: ## Check that the crates can be published
 	sh tests/package.sh

@@ -1,18 +1,30 @@
 #!/bin/sh
-# Prints the path of Helm, which the tests of charts run. It is built once from its Go module and kept in the cache, until go.mod
-# changes.
+# Prints the path of a program of the tests of charts: Helm, or with the argument `oracle` the program of oracle/, which answers
+# what Helm's library makes of charts and templates. It is built once from its Go module and kept in the cache, until its sources
+# change.
 #
 #   HELM=$(tests/helm/build.sh)
+#   HELM_ORACLE=$(tests/helm/build.sh oracle)
 #
-# HELM wins if it is set. Progress goes to stderr.
+# HELM and HELM_ORACLE win if they are set. Progress goes to stderr.
 set -eu
 
 cd "$(dirname "$0")"
 
-if [ -n "${HELM:-}" ]; then
-    command -v "$HELM" || {
-        echo "error: HELM is \`$HELM\`, which is no program" >&2
-        echo "help: unset HELM to build it" >&2
+case ${1-} in
+    '') variable=HELM name=helm package=helm.sh/helm/v4/cmd/helm given=${HELM:-} sources= ;;
+    oracle) variable=HELM_ORACLE name=oracle package=./oracle given=${HELM_ORACLE:-} sources=$(echo oracle/*.go) ;;
+    *)
+        echo "error: \`$1\` is unknown" >&2
+        echo "help: only \`oracle\` can be asked for, or nothing for Helm" >&2
+        exit 1
+        ;;
+esac
+
+if [ -n "$given" ]; then
+    command -v "$given" || {
+        echo "error: $variable is \`$given\`, which is no program" >&2
+        echo "help: unset $variable to build it" >&2
         exit 1
     }
     exit 0
@@ -20,20 +32,22 @@ fi
 
 version=$(sed -n 's|^[[:space:]]*helm.sh/helm/v4 \(v[0-9.]*\).*|\1|p' go.mod)
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/operator-forge/helm
-helm=$cache/helm-$(cat go.mod go.sum build.sh | cksum | tr ' ' '-')
+# Their names have no spaces.
+# shellcheck disable=SC2086
+program=$cache/$name-$(cat go.mod go.sum build.sh $sources | cksum | tr ' ' '-')
 
-if [ ! -x "$helm" ]; then
+if [ ! -x "$program" ]; then
     command -v go >/dev/null || {
-        echo "error: Go is needed to build Helm, and \`go\` is not in PATH" >&2
-        echo "help: install Go $(sed -n 's/^go //p' go.mod) or newer, or set HELM to the path of Helm $version" >&2
+        echo "error: Go is needed to build $name, and \`go\` is not in PATH" >&2
+        echo "help: install Go $(sed -n 's/^go //p' go.mod) or newer, or set $variable to the path of $name $version" >&2
         exit 1
     }
-    echo "building Helm $version (minutes, the first time)" >&2
+    echo "building $name of Helm $version (minutes, the first time)" >&2
     mkdir -p "$cache"
     # Two runs at once both build; the last rename wins. Without debug information, the compiler is faster.
     GOTOOLCHAIN=local CGO_ENABLED=0 GOGC=${GOGC:-400} go build -mod=readonly -buildvcs=false -trimpath \
         -gcflags all=-dwarf=false -ldflags "-s -w -X helm.sh/helm/v4/internal/version.version=$version" \
-        -o "$helm.$$" helm.sh/helm/v4/cmd/helm >&2
-    mv "$helm.$$" "$helm"
+        -o "$program.$$" "$package" >&2
+    mv "$program.$$" "$program"
 fi
-echo "$helm"
+echo "$program"

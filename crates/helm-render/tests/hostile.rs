@@ -1,0 +1,145 @@
+//! Charts that would take all memory, all time or the whole stack end with an error.
+
+use std::time::{Duration, Instant};
+
+use helm_render::{
+    Limits, Options,
+    chart::{Chart, File},
+    render,
+    values::Table,
+};
+
+fn rendered(template: &str, limits: Limits) -> Result<String, String> {
+    let chart = Chart::from_files(vec![
+        File::new("Chart.yaml", *b"{apiVersion: v2, name: c, version: 1.0.0}"),
+        File::new("templates/NOTES.txt", template.as_bytes()),
+    ])
+    .map_err(|error| error.to_string())?;
+    let options = Options {
+        limits,
+        ..Options::default()
+    };
+    let rendered = render(&chart, &Table::new(), &options);
+    rendered
+        .map(|it| it.manifests.notes)
+        .map_err(|error| error.to_string())
+}
+
+#[track_caller]
+fn ends(template: &str, error: &str) {
+    let found = rendered(template, Limits::default()).unwrap_err();
+    let shown: String = found.chars().rev().take(200).collect();
+    let shown: String = shown.chars().rev().collect();
+    assert!(found.contains(error), "{shown}");
+}
+
+#[test]
+fn templates_that_call_themselves() {
+    ends(
+        r#"{{ define "a" }}{{ include "a" . }}{{ end }}{{ include "a" . }}"#,
+        "rendering template has a nested reference name: a: unable to execute template",
+    );
+    ends(
+        r#"{{ define "a" }}{{ template "a" . }}{{ end }}{{ template "a" . }}"#,
+        "exceeded maximum template depth",
+    );
+    ends(
+        r#"{{ define "a" }}{{ if true }}{{ with . }}{{ range list 1 }}{{ include "b" $ | quote | nindent 2 }}{{ end }}{{ end }}{{ end }}{{ end }}
+{{ define "b" }}{{ include "a" . | indent 2 }}{{ end }}{{ include "a" . }}"#,
+        "rendering template has a nested reference name",
+    );
+    ends(
+        r#"{{ $text := "{{ tpl .text . }}" }}{{ tpl $text (dict "text" $text) }}"#,
+        "exceeded maximum template depth",
+    );
+}
+
+#[test]
+fn output_without_end() {
+    let texts = "the texts of functions are larger than 536870912 bytes";
+    ends(
+        r#"{{ range until 1000000 }}{{ repeat 100000 "x" }}{{ end }}"#,
+        "bytes",
+    );
+    ends(
+        r#"{{ $x := repeat 100000 "x" }}{{ range until 1000000 }}{{ $x }}{{ end }}"#,
+        "the output is larger than 67108864 bytes",
+    );
+    ends(
+        r#"{{ $x := "x" }}{{ range until 60 }}{{ $x = print $x $x }}{{ end }}"#,
+        texts,
+    );
+    ends(
+        r#"{{ $x := dict }}{{ range $i := until 1000000 }}{{ $_ := set $x (toString $i) (repeat 100000 "x") }}{{ end }}"#,
+        texts,
+    );
+    ends(
+        r#"{{ range until 1000000 }}{{ range until 1000000 }}{{ end }}{{ end }}"#,
+        "more than 20000000 steps",
+    );
+}
+
+#[test]
+fn values_that_contain_themselves() {
+    let cycle = r#"{{ $x := dict }}{{ $_ := set $x "x" $x }}"#;
+    for end in [
+        "{{ $x }}",
+        "{{ print $x }}",
+        r#"{{ printf "%s" $x }}"#,
+        r#"{{ printf "%#v" $x }}"#,
+        "{{ $x | quote }}",
+    ] {
+        ends(
+            &format!("{cycle}{end}"),
+            "what is printed is nested deeper than 1000",
+        );
+    }
+    ends(
+        &format!("{cycle}{{{{ deepCopy $x }}}}"),
+        "a value nested more than 1000 deep is not supported",
+    );
+    ends(
+        &format!("{cycle}{{{{ mustToYaml $x }}}}"),
+        "encountered a cycle",
+    );
+    // What cannot be written is empty, as in Helm.
+    assert_eq!(
+        rendered(
+            &format!("{cycle}a{{{{ toYaml $x }}}}{{{{ toJson $x }}}}"),
+            Limits::default()
+        )
+        .unwrap(),
+        "a"
+    );
+    let shared = r#"{{ $x := dict }}{{ range until 60 }}{{ $x = dict "a" $x "b" $x }}{{ end }}"#;
+    ends(
+        &format!("{shared}{{{{ $x }}}}"),
+        "or has more than 5000000 parts",
+    );
+    ends(
+        &format!("{shared}{{{{ mustToJson $x }}}}"),
+        "a value has more than 5000000 parts",
+    );
+    ends(
+        &format!("{shared}{{{{ deepCopy $x }}}}"),
+        "more than 5000000 values",
+    );
+}
+
+/// Values are freed one by one: nested as deep as here, they would take the whole stack.
+#[test]
+fn deep_values_are_freed() {
+    let deep = r#"{{ $x := list }}{{ $y := dict }}{{ range until 200000 }}{{ $x = list $x }}{{ $y = dict "y" $y }}{{ end }}ok"#;
+    assert_eq!(rendered(deep, Limits::default()).unwrap(), "ok");
+}
+
+#[test]
+fn the_time_ends() {
+    let limits = Limits {
+        deadline: Some(Instant::now() + Duration::from_millis(50)),
+        ..Limits::default()
+    };
+    let endless = "{{ range until 1000000 }}{{ range until 1000 }}{{ end }}{{ end }}";
+    let error = rendered(endless, limits).unwrap_err();
+    assert!(error.contains("the time is over"), "{error}");
+}
