@@ -24,13 +24,12 @@ mod capabilities;
 mod decode;
 mod dependencies;
 mod directory;
-pub mod files;
-pub mod glob;
-pub mod ignore;
+mod files;
+mod glob;
+mod ignore;
 mod import;
 mod load;
 mod metadata;
-pub mod path;
 mod schema;
 pub mod scope;
 mod version;
@@ -47,6 +46,7 @@ pub use self::{
 };
 use crate::{
     Error,
+    go::path,
     values::{self, Defaults, Nulls, Table},
 };
 
@@ -161,12 +161,12 @@ impl Chart {
     fn add_crds(&self, path: &str, crds: &mut Vec<Crd>) {
         for file in &self.files {
             let is_crd = file.name.starts_with("crds/") && {
-                let extension = self::path::extension(&file.name).to_ascii_lowercase();
+                let extension = path::extension(&file.name).to_ascii_lowercase();
                 matches!(extension.as_str(), ".yaml" | ".yml" | ".json")
             };
             if is_crd {
                 crds.push(Crd {
-                    path: self::path::join(path, &file.name),
+                    path: path::join(path, &file.name),
                     file: file.clone(),
                 });
             }

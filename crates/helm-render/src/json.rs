@@ -4,7 +4,7 @@ mod read;
 
 use std::fmt::Write as _;
 
-use base64::{Engine, engine::general_purpose::STANDARD};
+use data_encoding::BASE64;
 
 use crate::{
     go::number,
@@ -98,7 +98,7 @@ impl Node {
             }
             Value::Float(it) => Self::Number(Number::Float(*it)),
             Value::String(text) => Self::Text(text.to_string()),
-            Value::Bytes(bytes) => Self::Text(STANDARD.encode(bytes)),
+            Value::Bytes(bytes) => Self::Text(BASE64.encode(bytes)),
             Value::List(List { items, .. }) => {
                 let items = items.iter().map(Self::part);
                 Self::List(items.collect::<Result<_, _>>()?)

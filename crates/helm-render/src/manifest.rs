@@ -5,10 +5,7 @@ mod kinds;
 
 use std::collections::BTreeMap;
 
-use crate::{
-    Error,
-    chart::{decode_fields, path},
-};
+use crate::{Error, chart::decode_fields, go::path};
 
 pub use self::{
     hook::{DeletePolicy, Event, Hook, LogPolicy},

@@ -12,9 +12,11 @@ use tar::{Archive, Entry, EntryType};
 use super::{
     File,
     bounds::{Budget, without_mark},
-    path,
 };
-use crate::{Error, go::number::quote};
+use crate::{
+    Error,
+    go::{number::quote, path},
+};
 
 /// The files of an archive at a path.
 pub(super) fn read_file(path: &Path, budget: &mut Budget) -> Result<Vec<File>, Error> {

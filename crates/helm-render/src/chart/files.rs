@@ -2,14 +2,16 @@
 
 use std::{cell::OnceCell, collections::BTreeMap, rc::Rc};
 
-use base64::{Engine as _, prelude::BASE64_STANDARD};
+use data_encoding::BASE64;
 
 use super::{
     File,
     glob::{self, Glob},
-    path,
 };
-use crate::{Object, Value, go::print};
+use crate::{
+    Object, Value,
+    go::{path, print},
+};
 
 /// The files that a template sees, by path.
 #[derive(Clone, Default)]
@@ -125,7 +127,7 @@ impl Object for Files {
                 given.len()
             )),
             ("AsConfig", []) => self.yaml(|content| content.text().to_string()),
-            ("AsSecrets", []) => self.yaml(|content| BASE64_STANDARD.encode(&content.bytes)),
+            ("AsSecrets", []) => self.yaml(|content| BASE64.encode(&content.bytes)),
             ("AsConfig" | "AsSecrets", given) => Err(format!(
                 "wrong number of args for {name}: want 0 got {}",
                 given.len()
@@ -147,7 +149,7 @@ impl Object for Files {
 
     fn json(&self) -> Option<serde_json::Value> {
         let files = self.0.iter();
-        let text = |content: &Content| BASE64_STANDARD.encode(&content.bytes);
+        let text = |content: &Content| BASE64.encode(&content.bytes);
         let bytes = |content: &Content| serde_json::Value::from(text(content));
         Some(
             files

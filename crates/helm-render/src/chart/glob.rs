@@ -6,7 +6,7 @@ use std::{iter::Peekable, str::Chars};
 
 use regex::Regex;
 
-use super::path::literal;
+use crate::go::path::literal;
 
 /// A pattern: `*` and `?` stop at separators, `**` does not; `[ab]`, `[!a-z]` and `{one,two}` are known.
 #[derive(Clone, Debug)]

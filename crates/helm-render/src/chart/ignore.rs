@@ -1,7 +1,9 @@
 //! `.helmignore`: which files of a directory do not belong to its chart.
 
-use super::path::{self, Pattern};
-use crate::Error;
+use crate::{
+    Error,
+    go::path::{self, Pattern},
+};
 
 /// The rules of a `.helmignore`.
 #[derive(Clone, Debug, Default)]

@@ -5,9 +5,9 @@ use std::{collections::BTreeMap, io::Read, path::Path, sync::Arc};
 use super::{
     Chart, File, Lock, Metadata, archive,
     bounds::{Bounds, Budget},
-    decode, directory, path,
+    decode, directory,
 };
-use crate::{Error, values::Table};
+use crate::{Error, go::path, values::Table};
 
 impl Chart {
     /// Loads the chart of a directory, or of a `.tgz`.

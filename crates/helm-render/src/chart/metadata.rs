@@ -4,10 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value as Json;
 
-use super::{At, Decode, decode_fields, path, version};
+use super::{At, Decode, decode_fields, version};
 use crate::{
     Error, Map, MapType, Value,
-    go::number::{is_printed, quote},
+    go::{
+        number::{is_printed, quote},
+        path,
+    },
 };
 
 /// What `Chart.yaml` says.

@@ -2,8 +2,8 @@
 
 use std::{collections::BTreeMap, rc::Rc};
 
-use super::{Capabilities, Chart, files::Files, path};
-use crate::{Map, MapType, Value, values::Table};
+use super::{Capabilities, Chart, files::Files};
+use crate::{Map, MapType, Value, go::path, values::Table};
 
 /// What `.Release` says.
 #[derive(Clone, Debug, PartialEq, Eq)]

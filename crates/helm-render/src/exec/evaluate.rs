@@ -207,23 +207,6 @@ impl<'n> State<'_, 'n> {
                 Some(Err(error)) => self.error(format!("error calling {name}: {error}")),
                 None => self.error(format!("can't evaluate field {name} in type {type_name}")),
             },
-            Value::List(list) if list.of == Item::Version && name == "Has" => {
-                match &arguments[..] {
-                    [Value::String(version)] => {
-                        let mut versions = list.items.iter();
-                        let has = versions.any(|it| it.as_str() == Some(version));
-                        Ok(Found::plain(Value::Bool(has)))
-                    }
-                    [other] => self.error(format!(
-                        "wrong type for value; expected string; got {}",
-                        other.type_name()
-                    )),
-                    given => self.error(format!(
-                        "wrong number of args for Has: want 1 got {}",
-                        given.len()
-                    )),
-                }
-            }
             _ => self.error(format!("can't evaluate field {name} in type {type_name}")),
         }
     }

@@ -1,6 +1,9 @@
 //! Conversions of any value, as sprig and the library cast make them: what cannot be converted is zero.
 
-use crate::{go::print, value::Value};
+use crate::{
+    go::{number, print},
+    value::Value,
+};
 
 /// `strval`: a string as it is, anything else as `%v` prints it.
 pub fn text(value: &Value) -> String {
@@ -18,7 +21,12 @@ pub fn int(value: &Value) -> i64 {
         Value::Uint64(it) => *it as i64,
         Value::Float(it) => truncated(*it),
         Value::Bool(it) => i64::from(*it),
-        Value::String(text) => parse(without_zero_decimals(text)).unwrap_or_default(),
+        Value::String(text) => {
+            let number = number::integer(without_zero_decimals(text));
+            number
+                .and_then(|it| i64::try_from(it).ok())
+                .unwrap_or_default()
+        }
         _ => 0,
     }
 }
@@ -52,32 +60,6 @@ fn without_zero_decimals(text: &str) -> &str {
         Some((whole, "")) => whole,
         _ => text,
     }
-}
-
-/// `strconv.ParseInt(text, 0, 64)`: the prefix tells the base, and underscores may stand between digits.
-fn parse(text: &str) -> Option<i64> {
-    let (sign, digits) = match text.as_bytes().first()? {
-        b'-' => (-1, &text[1..]),
-        b'+' => (1, &text[1..]),
-        _ => (1, text),
-    };
-    let lower = digits.to_ascii_lowercase();
-    let (base, digits) = match lower.as_bytes() {
-        [b'0', b'x', ..] => (16, &lower[2..]),
-        [b'0', b'b', ..] => (2, &lower[2..]),
-        [b'0', b'o', ..] => (8, &lower[2..]),
-        [b'0', _, ..] => (8, &lower[1..]),
-        _ => (10, &lower[..]),
-    };
-    if digits.starts_with(['+', '-']) || digits.ends_with('_') || digits.contains("__") {
-        return None;
-    }
-    if base == 10 && digits.starts_with('_') {
-        return None;
-    }
-    let digits = digits.replace('_', "");
-    let number = i128::from_str_radix(&digits, base).ok()? * sign;
-    i64::try_from(number).ok()
 }
 
 /// `strconv.ParseFloat(text, 64)`.

@@ -3,6 +3,7 @@
 use super::strings::string;
 use crate::{
     function::{Functions, Kind},
+    go::path::{base, clean, extension},
     value::Value,
 };
 
@@ -19,46 +20,8 @@ pub fn add(all: &mut Functions) {
         clean(&path[..path.rfind('/').map_or(0, |at| at + 1)]).into()
     });
     map(["clean", "osClean"], |path| clean(path).into());
-    map(["ext", "osExt"], |path| ext(path).into());
+    map(["ext", "osExt"], |path| extension(path).into());
     map(["isAbs", "osIsAbs"], |path| path.starts_with('/').into());
-}
-
-/// The last element of a path.
-fn base(path: &str) -> &str {
-    match path.trim_end_matches('/') {
-        "" if path.is_empty() => ".",
-        "" => "/",
-        trimmed => &trimmed[trimmed.rfind('/').map_or(0, |at| at + 1)..],
-    }
-}
-
-/// From the last dot of the last element on.
-fn ext(path: &str) -> &str {
-    let start = path.rfind('/').map_or(0, |at| at + 1);
-    path[start..]
-        .rfind('.')
-        .map_or("", |at| &path[start + at..])
-}
-
-/// The shortest path for the same file, without `.`, `..` and empty elements where that can be.
-pub fn clean(path: &str) -> String {
-    let is_rooted = path.starts_with('/');
-    let mut kept: Vec<&str> = Vec::new();
-    for element in path.split('/') {
-        match element {
-            "" | "." => {}
-            ".." if kept.last().is_some_and(|last| *last != "..") => {
-                kept.pop();
-            }
-            ".." if is_rooted => {}
-            element => kept.push(element),
-        }
-    }
-    let root = if is_rooted { "/" } else { "" };
-    match format!("{root}{}", kept.join("/")) {
-        empty if empty.is_empty() => ".".to_owned(),
-        cleaned => cleaned,
-    }
 }
 
 #[cfg(test)]
@@ -88,7 +51,7 @@ mod tests {
             ("a.b/c", "c", ""),
             ("x/.tar.gz", ".tar.gz", ".gz"),
         ] {
-            assert_eq!((base(path), ext(path)), (last, extension), "{path}");
+            assert_eq!((base(path), extension(path)), (last, extension), "{path}");
         }
     }
 }

@@ -265,8 +265,8 @@ fn scalar(tag: Option<&str>, text: &str, is_plain: bool) -> Result<Node, String>
     let scalar = match short {
         "str" => Scalar::String,
         "binary" => {
-            use base64::{Engine, engine::general_purpose::STANDARD};
-            let Ok(bytes) = STANDARD.decode(text) else {
+            let lines: String = text.split(['\r', '\n']).collect();
+            let Ok(bytes) = data_encoding::BASE64.decode(lines.as_bytes()) else {
                 return Err("yaml: !!binary value contains invalid base64 data".to_owned());
             };
             let text = String::from_utf8_lossy(&bytes);

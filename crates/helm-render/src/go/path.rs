@@ -195,7 +195,7 @@ fn rest_after<'a>(parts: &[Part], name: &'a str) -> Option<&'a str> {
 }
 
 /// Adds a character that stands for itself.
-pub(super) fn literal(regex: &mut String, c: char) {
+pub fn literal(regex: &mut String, c: char) {
     let mut buffer = [0; 4];
     regex.push_str(&regex::escape(c.encode_utf8(&mut buffer)));
 }
