@@ -55,8 +55,24 @@ const STACK: usize = 512 << 20;
 ///
 /// # Errors
 /// In the words of Helm: the chart does not fit the version of Kubernetes, the values do not fit the schema, a template fails, or a
-/// rendered text is no YAML. Also, the limits are reached.
+/// rendered text is no YAML. Also, the limits are reached, or this crate has a fault and would panic.
 pub fn render(chart: &Chart, given: &Table, options: &Options) -> Result<Rendered, Error> {
+    thread::scope(|scope| {
+        let thread = thread::Builder::new().name("helm-render".to_owned());
+        let run = || rendered(chart, given, options);
+        let thread = thread.stack_size(STACK).spawn_scoped(scope, run);
+        let thread =
+            thread.map_err(|error| Error::new(format!("no thread to render in: {error}")))?;
+        thread.join().unwrap_or_else(|panic| {
+            let text = panic.downcast_ref::<String>().map(String::as_str);
+            let text = text.or_else(|| panic.downcast_ref().copied());
+            let text = text.unwrap_or("no message");
+            Err(Error::new(format!("rendering template failed: {text}")))
+        })
+    })
+}
+
+fn rendered(chart: &Chart, given: &Table, options: &Options) -> Result<Rendered, Error> {
     chart.check_installable()?;
     let mut chart = chart.clone();
     let mut warnings = Vec::new();
@@ -66,7 +82,7 @@ pub fn render(chart: &Chart, given: &Table, options: &Options) -> Result<Rendere
         chart.check_schemas(&values)?;
     }
     chart.check_kube_version(&options.capabilities.kube_version)?;
-    let templates = on_own_stack(|| execute(&chart, &values, options))?;
+    let templates = execute(&chart, &values, options)?;
     let with_notes = options.adds_notes_of_dependencies;
     let manifests = Manifests::of(&templates, chart.name(), with_notes)?;
     Ok(Rendered {
@@ -75,19 +91,6 @@ pub fn render(chart: &Chart, given: &Table, options: &Options) -> Result<Rendere
         crds: chart.crds(),
         values,
         warnings,
-    })
-}
-
-fn on_own_stack<T: Send>(run: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
-    thread::scope(|scope| {
-        let thread = thread::Builder::new().name("helm-render".to_owned());
-        let thread = thread.stack_size(STACK).spawn_scoped(scope, run);
-        let thread =
-            thread.map_err(|error| Error::new(format!("no thread to render in: {error}")))?;
-        match thread.join() {
-            Ok(result) => result,
-            Err(panic) => std::panic::resume_unwind(panic),
-        }
     })
 }
 

@@ -2,7 +2,7 @@
 
 pub(crate) mod held;
 
-use std::{any::Any, cell::RefCell, collections::BTreeMap, fmt, rc::Rc};
+use std::{any::Any, cell::RefCell, collections::BTreeMap, fmt, rc::Rc, sync::Arc};
 
 pub(crate) use self::held::Held;
 
@@ -31,7 +31,7 @@ pub enum Value {
     /// `string`. The bytes of Go's strings need not be UTF-8; here they are.
     String(Rc<str>),
     /// `[]byte`.
-    Bytes(Rc<[u8]>),
+    Bytes(Arc<[u8]>),
     /// A slice.
     List(List),
     /// A map with strings as keys.
@@ -156,7 +156,10 @@ impl Map {
 
     /// Sets the value of a key, for every name of the map.
     pub fn set(&self, key: impl Into<String>, value: Value) {
-        self.entries.borrow_mut().insert(key.into(), value);
+        let before = self.entries.borrow_mut().insert(key.into(), value);
+        if before.is_none() {
+            held::add_entry();
+        }
     }
 
     /// Removes a key, for every name of the map.
@@ -299,7 +302,7 @@ impl Value {
     /// Checks that the value can be walked through: a map may contain itself, and two maps of two maps and so on are soon millions.
     ///
     /// # Errors
-    /// It is nested deeper than 1,000, or has more than 5,000,000 parts.
+    /// It is nested deeper than 1,000, or has more than 5,000,000 parts. Long texts count as several.
     pub fn check_size(&self) -> Result<(), String> {
         fn walk(value: &Value, depth: usize, left: &mut usize) -> Result<(), String> {
             if depth > DEEPEST {
@@ -311,7 +314,12 @@ impl Value {
             if *left == 0 {
                 return Err(format!("a value has more than {MOST_PARTS} parts"));
             }
-            *left -= 1;
+            // A text with line breaks is indented, and 64 bytes count like a part.
+            let bytes = match value {
+                Value::String(text) => text.len() + text.matches('\n').count() * 2 * depth,
+                _ => 0,
+            };
+            *left = left.saturating_sub(1 + bytes / 64);
             match value {
                 Value::List(list) => list
                     .items

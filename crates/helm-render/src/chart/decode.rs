@@ -125,18 +125,15 @@ impl Decode for String {
             Value::Null => return Ok(()),
             Value::String(text) => text.clone(),
             Value::Bool(it) => it.to_string(),
-            Value::Number(number) if number.is_f64() => narrow(number.as_f64().unwrap_or_default()),
+            Value::Number(number) if number.is_f64() => {
+                // So few digits does sigs.k8s.io/yaml keep.
+                number::float_32(number.as_f64().unwrap_or_default() as f32)
+            }
             Value::Number(number) => number.to_string(),
             other => return mismatch(other, Self::GO, at),
         };
         Ok(())
     }
-}
-
-/// A float with the digits that name it among those of 32 bits: so few does sigs.k8s.io/yaml keep.
-fn narrow(value: f64) -> String {
-    let digits = format!("{:e}", value as f32);
-    number::float(digits.parse().unwrap_or(value), 'g', None)
 }
 
 impl Decode for bool {

@@ -1,6 +1,6 @@
 //! `.Files`: the files of a chart that are neither templates nor special.
 
-use std::{cell::OnceCell, collections::BTreeMap, rc::Rc};
+use std::{cell::OnceCell, collections::BTreeMap, rc::Rc, sync::Arc};
 
 use data_encoding::BASE64;
 
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     Object, Value,
-    go::{path, print},
+    go::{number::quote, path, print},
 };
 
 /// The files that a template sees, by path.
@@ -19,13 +19,19 @@ pub struct Files(BTreeMap<String, Rc<Content>>);
 
 /// The bytes of a file, and its text once it was asked for.
 struct Content {
-    bytes: Rc<[u8]>,
+    bytes: Arc<[u8]>,
     text: OnceCell<Rc<str>>,
 }
 
 impl Content {
     fn text(&self) -> Rc<str> {
-        let text = || String::from_utf8_lossy(&self.bytes).into();
+        // Go makes one of each byte that is no text.
+        let text = || {
+            let chunks = self.bytes.utf8_chunks();
+            let texts =
+                chunks.map(|it| it.valid().to_owned() + &"\u{fffd}".repeat(it.invalid().len()));
+            texts.collect::<String>().into()
+        };
         self.text.get_or_init(text).clone()
     }
 }
@@ -35,7 +41,7 @@ impl Files {
     pub fn of(files: &[File]) -> Self {
         let content = |file: &File| {
             Rc::new(Content {
-                bytes: Rc::from(&*file.data),
+                bytes: file.data.clone(),
                 text: OnceCell::new(),
             })
         };
@@ -67,17 +73,21 @@ impl Files {
         Ok(Self(files.collect()))
     }
 
-    fn get(&self, path: &str) -> Value {
+    fn get(&self, path: &str) -> Result<Value, String> {
         match self.0.get(path) {
-            Some(content) => Value::String(content.text()),
-            None => Value::from(""),
+            Some(content) if std::str::from_utf8(&content.bytes).is_err() => Err(format!(
+                "the file {} is no text in UTF-8, which is not supported: GetBytes and AsSecrets take it",
+                quote(path)
+            )),
+            Some(content) => Ok(Value::String(content.text())),
+            None => Ok(Value::from("")),
         }
     }
 
     fn bytes(&self, path: &str) -> Value {
         match self.0.get(path) {
             Some(content) => Value::Bytes(content.bytes.clone()),
-            None => Value::Bytes(Rc::from([])),
+            None => Value::Bytes(Arc::from([])),
         }
     }
 
@@ -114,7 +124,7 @@ impl Object for Files {
 
     fn field(&self, name: &str, arguments: &[Value]) -> Option<Result<Value, String>> {
         Some(match (name, arguments) {
-            ("Get", [Value::String(path)]) => Ok(self.get(path)),
+            ("Get", [Value::String(path)]) => self.get(path),
             ("GetBytes", [Value::String(path)]) => Ok(self.bytes(path)),
             ("Lines", [Value::String(path)]) => Ok(self.lines(path)),
             ("Glob", [Value::String(pattern)]) => self.glob(pattern).map(Self::value),

@@ -62,7 +62,9 @@ fn wish(item: &Json) -> Option<Import> {
         Json::Object(entries) => {
             let text = |key| {
                 let value = entries.get(key).map(crate::Value::of_json);
-                crate::go::print::any(&value.unwrap_or_default())
+                let text = crate::go::print::any(&value.unwrap_or_default());
+                // What is printed here is not what templates print.
+                crate::go::print::check().map_or(String::new(), |()| text)
             };
             Some(Import {
                 child: text("child"),

@@ -32,6 +32,7 @@ impl<'n> State<'_, 'n> {
     pub fn value_of(&mut self, dot: &Value, pipe: &'n PipeNode) -> Result<Value, Error> {
         self.at = Some(At::Pipe(pipe.pos, pipe));
         self.enter()?;
+        self.step(1)?;
         let mut last = None;
         for command in &pipe.commands {
             last = Some(self.command(dot, command, last)?);
@@ -200,10 +201,13 @@ impl<'n> State<'_, 'n> {
                 }
             }
             Value::Object(object) => match object.field(name, &arguments) {
-                Some(Ok(value)) => Ok(Found {
-                    value,
-                    boxed: false,
-                }),
+                Some(Ok(value)) => {
+                    let made = print::check().and_then(|()| self.made(&value));
+                    match made.and_then(|()| self.scope.budget.work(1 + cost(&arguments))) {
+                        Ok(()) => Ok(Found::plain(value)),
+                        Err(what) => self.error(what),
+                    }
+                }
                 Some(Err(error)) => self.error(format!("error calling {name}: {error}")),
                 None => self.error(format!("can't evaluate field {name} in type {type_name}")),
             },
@@ -286,9 +290,7 @@ impl<'n> State<'_, 'n> {
             let kind = function.kind(given.len());
             given.push(self.fits(Found::plain(last), kind)?);
         }
-        if let Err(what) = self.scope.budget.step() {
-            return self.error(what);
-        }
+        self.step(1 + cost(&given))?;
         let call = Call {
             templates: self.templates,
             scope: Scope {
@@ -299,18 +301,13 @@ impl<'n> State<'_, 'n> {
         let result = (function.call)(&call, &given);
         let result = print::check().map_err(Error::new).and(result);
         match result {
-            Ok(Value::String(text)) => match self.scope.budget.make(text.len()) {
-                Ok(()) => Ok(Value::String(text)),
+            Ok(value) => match self.made(&value) {
+                Ok(()) => Ok(value),
                 Err(what) => {
                     self.at = Some(at);
                     self.error(what)
                 }
             },
-            Ok(Value::List(list)) => {
-                held::hold_list(&list.items);
-                Ok(Value::List(list))
-            }
-            Ok(value) => Ok(value),
             Err(mut error) => {
                 self.at = Some(at);
                 if let ("call", Some(end)) = (name, error.text.strip_prefix("non-function")) {
@@ -337,6 +334,21 @@ impl<'n> State<'_, 'n> {
             (None, Value::String(text)) => text.to_string(),
             (None, other) => format!("<{} Value>", other.type_name()),
         }
+    }
+
+    /// Counts what a function or a method gave: texts and lists are new, and maps are held until the end.
+    fn made(&self, value: &Value) -> Result<(), String> {
+        let bytes = match value {
+            Value::String(text) => text.len(),
+            Value::Bytes(bytes) => bytes.len(),
+            Value::List(list) => {
+                held::hold_list(&list.items);
+                list.items.len() * size_of::<Value>()
+            }
+            _ => 0,
+        };
+        self.scope.budget.make(bytes)?;
+        self.scope.budget.hold(held::parts())
     }
 
     fn count(&self, name: &str, function: &Function, given: usize) -> Result<(), Error> {
@@ -401,6 +413,18 @@ impl<'n> State<'_, 'n> {
             kind.type_name()
         ))
     }
+}
+
+/// The steps that a call takes for the texts and lists that it is given.
+fn cost(given: &[Value]) -> u64 {
+    let steps = given.iter().map(|value| match value {
+        Value::String(text) => text.len() / 4096,
+        Value::Bytes(bytes) => bytes.len() / 4096,
+        Value::List(list) => list.items.len() / 256,
+        Value::Map(map) => map.len() / 256,
+        _ => 0,
+    });
+    steps.sum::<usize>() as u64
 }
 
 /// Whether a float is an integer.

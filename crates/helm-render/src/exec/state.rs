@@ -123,6 +123,14 @@ impl<'n> State<'_, 'n> {
         Ok(flow)
     }
 
+    /// Counts steps: one, or more for what takes longer.
+    pub fn step(&self, steps: u64) -> Result<(), Error> {
+        match self.scope.budget.work(steps) {
+            Ok(()) => Ok(()),
+            Err(what) => self.error(what),
+        }
+    }
+
     /// Goes one list or pipeline deeper.
     pub fn enter(&mut self) -> Result<(), Error> {
         self.depth += 1;
@@ -133,6 +141,7 @@ impl<'n> State<'_, 'n> {
     }
 
     fn node(&mut self, dot: &Value, node: &'n Node) -> Result<Flow, Error> {
+        self.step(1)?;
         match node {
             Node::List(list) => return self.list(dot, list),
             Node::Text(node) => self.write(&node.text)?,
@@ -219,9 +228,7 @@ impl<'n> State<'_, 'n> {
         let mut is_empty = true;
         for (key, item) in pairs {
             is_empty = false;
-            if let Err(what) = self.scope.budget.step() {
-                return self.error(what);
-            }
+            self.step(1)?;
             let item = Found {
                 value: item,
                 boxed: is_boxed,

@@ -76,12 +76,14 @@ impl<'a> Templates<'a> {
     /// As [`parse`](Self::parse).
     pub fn parse_text(&mut self, name: &str, text: &str) -> Result<Text, Error> {
         let plain = text::with_plain_comments(text);
+        let wrong = |(line, what)| Error::new(format!("template: {name}:{line}: {what}"));
+        if let Err((line, text::TOO_MANY)) = plain {
+            return Err(wrong((line, text::TOO_MANY)));
+        }
         let whole = plain.as_deref().unwrap_or(text);
         let parsed = Parser::with_name(Some(name), whole, "{{", "}}").and_then(Parser::parse);
         let (body, defines) = parsed.map_err(|error| Error::new(error.to_string()))?;
-        if let Err((line, what)) = plain {
-            return Err(Error::new(format!("template: {name}:{line}: {what}")));
-        }
+        plain.map_err(wrong)?;
         let source = Rc::new(Source {
             name: name.to_owned(),
             text: text.to_owned(),

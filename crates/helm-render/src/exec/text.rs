@@ -112,10 +112,10 @@ pub fn place(expr: &Expr) -> Pos {
 /// in its line. gotmpl takes the blanks behind a comment also for `{{-`, and takes comments with blanks around them, which Go refuses.
 ///
 /// # Errors
-/// The line of the first comment that Go does not take, and what it says.
+/// The line of the first comment that Go does not take, and what it says; or too many `else if`.
 pub fn with_plain_comments(text: &str) -> Result<Cow<'_, str>, (usize, &'static str)> {
     let mut plain = Cow::Borrowed(text);
-    let mut at = 0;
+    let (mut at, mut chained) = (0, 0);
     while let Some(start) = text[at..].find("{{") {
         let start = at + start;
         let open = start + 2;
@@ -130,7 +130,16 @@ pub fn with_plain_comments(text: &str) -> Result<Cow<'_, str>, (usize, &'static 
             if trimmed.trim_start_matches(BLANKS).starts_with("/*") {
                 return Err((line(), "unexpected \"/\" in command"));
             }
-            at = behind + end_of_action(trimmed);
+            let action = &trimmed[..end_of_action(trimmed)];
+            let mut words = action.split(BLANKS).filter(|word| !word.is_empty());
+            if words.next() == Some("else") && words.next().is_some_and(|it| !it.starts_with("}}"))
+            {
+                chained += 1;
+                if chained > MOST_CHAINED {
+                    return Err((line(), TOO_MANY));
+                }
+            }
+            at = behind + action.len();
             continue;
         };
         // One without an end is an error of the parser.
@@ -154,15 +163,20 @@ pub fn with_plain_comments(text: &str) -> Result<Cow<'_, str>, (usize, &'static 
             };
             let span = before..end + blanks_behind;
             let lines = "\n".repeat(text[span.clone()].matches('\n').count());
-            let width = span.len() - 8;
-            plain
-                .to_mut()
-                .replace_range(span, &format!("{{{{/*{lines:width$}*/}}}}"));
+            let blanks = " ".repeat(span.len() - 8 - lines.len());
+            let comment = format!("{{{{/*{lines}{blanks}*/}}}}");
+            plain.to_mut().replace_range(span, &comment);
         }
         at = end + blanks_behind;
     }
     Ok(plain)
 }
+
+/// What is said of more than [`MOST_CHAINED`].
+pub const TOO_MANY: &str = "more than 5000 `else if` are not supported";
+
+/// The most `else if` and `else with` of one text. They are nested in each other, also where they are parsed.
+const MOST_CHAINED: usize = 5_000;
 
 const BLANKS: [char; 4] = [' ', '\t', '\r', '\n'];
 

@@ -11,7 +11,7 @@ pub fn float(value: f64, format: char, precision: Option<usize>) -> String {
     }
     match format {
         'f' | 'F' => match precision {
-            Some(precision) => format!("{value:.precision$}"),
+            Some(precision) => fixed(value, precision),
             None => shortest(value),
         },
         'e' | 'E' => {
@@ -71,7 +71,7 @@ fn general(value: f64, precision: Option<usize>) -> String {
         None => shortest(value),
         Some(precision) => {
             let decimals = (precision.max(1) as i32 - 1 - exponent).max(0) as usize;
-            without_zeros(&format!("{value:.decimals$}"))
+            without_zeros(&fixed(value, decimals))
         }
     }
 }
@@ -112,10 +112,26 @@ fn scientific(value: f64) -> String {
     }
 }
 
+/// The most decimals that a float has. Behind them are only zeros, and Rust formats no more than 65,535.
+const DECIMALS: usize = 1_100;
+
+/// A float with as many decimals.
+fn fixed(value: f64, decimals: usize) -> String {
+    let some = decimals.min(DECIMALS);
+    let mut text = format!("{value:.some$}");
+    text.extend(std::iter::repeat_n('0', decimals - some));
+    text
+}
+
 /// `d.ddde±dd`, with at least two digits of the exponent.
 fn exponent(value: f64, precision: Option<usize>) -> String {
     let text = match precision {
-        Some(precision) => format!("{value:.precision$e}"),
+        Some(precision) => {
+            let some = precision.min(DECIMALS);
+            let text = format!("{value:.some$e}");
+            let zeros = "0".repeat(precision - some);
+            text.replacen('e', &format!("{zeros}e"), 1)
+        }
         None => scientific(value),
     };
     let (mantissa, power) = text.split_once('e').unwrap_or((&text, "0"));
@@ -185,6 +201,15 @@ pub fn is_printed(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn floats_with_many_decimals() {
+        for format in ['f', 'e', 'g'] {
+            let text = float(1.5, format, Some(70_000));
+            assert!(text.starts_with("1.5") && text.len() <= 70_006);
+        }
+        assert_eq!(float(1.5, 'e', Some(70_000)).len(), 70_006);
+    }
 
     #[test]
     fn floats_of_v() {

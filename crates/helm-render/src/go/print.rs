@@ -14,9 +14,14 @@ thread_local! {
 
 /// Counts a value that is printed. It is left out if it is too deep, or if too many were printed before it.
 fn visit(depth: usize) -> bool {
+    visit_text(depth, 0)
+}
+
+/// As `visit`, for a text of as many bytes: 64 count like a value.
+pub fn visit_text(depth: usize, bytes: usize) -> bool {
     let count = match depth > DEEPEST {
         true => MOST_PARTS + 1,
-        false => VISITED.get() + 1,
+        false => VISITED.get().saturating_add(1 + bytes / 64),
     };
     VISITED.set(count);
     count <= MOST_PARTS
@@ -29,7 +34,7 @@ fn visit(depth: usize) -> bool {
 pub fn check() -> Result<(), String> {
     match VISITED.replace(0) > MOST_PARTS {
         true => Err(format!(
-            "what is printed is nested deeper than {DEEPEST}, or has more than {MOST_PARTS} parts"
+            "what is printed is nested deeper than {DEEPEST}, has more than {MOST_PARTS} parts, or is as long"
         )),
         false => Ok(()),
     }
@@ -52,6 +57,7 @@ fn write_any(value: &Value, text: &mut String, depth: usize) {
         Value::Int(it) | Value::Int64(it) => text.push_str(&it.to_string()),
         Value::Uint64(it) => text.push_str(&it.to_string()),
         Value::Float(it) => text.push_str(&plain(*it)),
+        Value::String(it) if !visit_text(depth, it.len()) => {}
         Value::String(it) => text.push_str(it),
         Value::Bytes(bytes) => {
             let bytes: Vec<_> = bytes.iter().map(ToString::to_string).collect();
@@ -125,6 +131,10 @@ pub fn printf(format: &str, values: &[Value]) -> String {
     let chars: Vec<char> = format.chars().collect();
     let (mut at, mut next, mut reordered) = (0, 0, false);
     while at < chars.len() {
+        if text.len() > MOST_PARTS * 64 {
+            VISITED.set(MOST_PARTS + 1);
+            break;
+        }
         if chars[at] != '%' {
             text.push(chars[at]);
             at += 1;

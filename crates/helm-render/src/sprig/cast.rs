@@ -80,7 +80,8 @@ pub fn texts(value: &Value) -> Vec<String> {
         Value::Nil => Vec::new(),
         Value::List(list) => {
             let some = list.items.iter().filter(|it| !matches!(it, Value::Nil));
-            some.map(text).collect()
+            let small = |it: &&Value| print::visit_text(0, it.as_str().map_or(0, str::len));
+            some.take_while(small).map(text).collect()
         }
         Value::Bytes(bytes) => bytes.iter().map(ToString::to_string).collect(),
         value => vec![text(value)],

@@ -285,7 +285,7 @@ fn maps(all: &mut Functions) {
         all.add_variadic(name, &[Kind::Map], Kind::Map, move |_, given| {
             let into = map(&given[0])?;
             for from in &given[1..] {
-                merge(into, map(from)?, overwrites, 0)?;
+                merge(into, map(from)?, overwrites, 0, &mut 0)?;
             }
             Ok(given[0].clone())
         });
@@ -340,6 +340,7 @@ fn merge(
     from: &Map,
     overwrites: bool,
     depth: usize,
+    count: &mut usize,
 ) -> std::result::Result<(), String> {
     if into.is_same(from) {
         return Ok(());
@@ -348,6 +349,7 @@ fn merge(
         return Err(deep::too_deep());
     }
     for (key, value) in from.entries() {
+        deep::visit(count)?;
         let there = into.get(&key);
         match (&value, &there) {
             (Value::Nil, _) => {
@@ -357,7 +359,7 @@ fn merge(
                 continue;
             }
             (Value::Map(value), Some(Value::Map(there))) if !there.is_empty() => {
-                merge(there, value, overwrites, depth + 1)?;
+                merge(there, value, overwrites, depth + 1, count)?;
                 continue;
             }
             _ => {}

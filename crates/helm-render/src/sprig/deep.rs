@@ -13,7 +13,7 @@ pub fn too_deep() -> String {
 }
 
 /// Counts a value that is visited.
-fn visit(count: &mut usize) -> Fallible<()> {
+pub fn visit(count: &mut usize) -> Fallible<()> {
     *count += 1;
     match *count > MOST_PARTS {
         true => Err(format!("more than {MOST_PARTS} values in one")),

@@ -190,9 +190,9 @@ fn numbers(start: i64, stop: i64, step: i64) -> std::result::Result<Vec<i64>, St
     let distance = (i128::from(stop) - i128::from(start)).unsigned_abs();
     let count = distance.div_ceil(i128::from(step).unsigned_abs());
     match usize::try_from(count) {
-        Ok(count) if count <= LONGEST => {
-            Ok((0..count as i64).map(|at| start + at * step).collect())
-        }
+        Ok(count) if count <= LONGEST => Ok((0..count as i64)
+            .map(|at| start.wrapping_add(at.wrapping_mul(step)))
+            .collect()),
         _ => Err(format!("more than {LONGEST} numbers")),
     }
 }

@@ -44,14 +44,14 @@ mod tests {
 
     #[test]
     fn last_elements() {
-        for (path, last, extension) in [
+        for (path, last, ext) in [
             ("", ".", ""),
             ("///", "/", ""),
             ("a/b.c/", "b.c", ""),
             ("a.b/c", "c", ""),
             ("x/.tar.gz", ".tar.gz", ".gz"),
         ] {
-            assert_eq!((base(path), extension(path)), (last, extension), "{path}");
+            assert_eq!((base(path), extension(path)), (last, ext), "{path}");
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Texts.
 
+use std::collections::HashSet;
+
 use super::{
     case,
     cast::{text, texts},
@@ -242,7 +244,8 @@ fn cut(text: &str, start: i64, end: i64) -> Result<String, String> {
 
 /// `strings.Trim`.
 fn trim(text: &str, cut: &str) -> String {
-    text.trim_matches(|c| cut.contains(c)).to_owned()
+    let cut: HashSet<char> = cut.chars().collect();
+    text.trim_matches(|c| cut.contains(&c)).to_owned()
 }
 
 /// `strings.SplitN`: without a limit, all; by nothing, each character.

@@ -204,7 +204,7 @@ impl Time {
             .year
             .checked_add(years)?
             .checked_add(months.div_euclid(12))?;
-        let is_sane = |it: i64| it.abs() < 100_000_000_000;
+        let is_sane = |it: i64| it.unsigned_abs() < 100_000_000_000;
         if !is_sane(year) || !is_sane(days) {
             return None;
         }

@@ -14,6 +14,7 @@ thread_local! {
 struct Kept {
     maps: Vec<Rc<Entries>>,
     lists: Vec<Rc<[Value]>>,
+    entries: usize,
 }
 
 /// Keeps every map and every list of lists that this thread makes, and empties them one by one in the end. So no value of them
@@ -47,9 +48,24 @@ impl Drop for Held {
 pub fn hold_map(entries: &Rc<Entries>) {
     HELD.with_borrow_mut(|held| {
         if let Some(held) = held {
+            held.entries += 1 + entries.borrow().len();
             held.maps.push(entries.clone());
         }
     });
+}
+
+/// Counts an entry that comes into a map.
+pub fn add_entry() {
+    HELD.with_borrow_mut(|held| {
+        if let Some(held) = held {
+            held.entries += 1;
+        }
+    });
+}
+
+/// The maps and their entries so far, also those that nobody uses any more.
+pub fn parts() -> usize {
+    HELD.with_borrow(|held| held.as_ref().map_or(0, |held| held.entries))
 }
 
 /// Keeps a list that holds others.

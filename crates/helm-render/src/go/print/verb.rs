@@ -1,6 +1,6 @@
 //! Values under the verbs of `Sprintf`.
 
-use super::{Form, any, visit};
+use super::{Form, any, visit, visit_text};
 use crate::{
     go::number::{float, plain, quote},
     value::Value,
@@ -34,6 +34,7 @@ pub fn one(verb: char, form: Form, value: &Value) -> String {
             'v' | 'e' | 'E' | 'f' | 'F' | 'g' | 'G' => real(verb, form, *it),
             _ => bad(verb, value),
         },
+        (_, Value::String(text)) if !visit_text(form.depth, text.len()) => String::new(),
         (_, Value::String(text)) => string(verb, form, text, value),
         (_, Value::Bytes(bytes)) => match verb {
             's' | 'q' | 'x' | 'X' => string(verb, form, &String::from_utf8_lossy(bytes), value),
