@@ -195,6 +195,12 @@ bench-types: ## Compare the generation of types with kopium, which has to be in 
 	export CARGO_TARGET_DIR="$(MEASURED)" && \
 	$(CARGO) run --release --locked --manifest-path benches/Cargo.toml --package bench-types -- $(abspath $(CRDS))
 
+.PHONY: bench-charts
+bench-charts: CHARTS ?= $$(sh tests/helm/charts.sh fetched)
+bench-charts: ## Compare rendering charts with Helm's library (CHARTS="DIR DIR")
+	oracle=$$(sh tests/helm/build.sh oracle) && charts="$(CHARTS)" && CARGO_TARGET_DIR=$(MEASURED) \
+	$(CARGO) run --release --locked --manifest-path benches/Cargo.toml --package bench-charts -- "$$oracle" $$charts
+
 .PHONY: bench-lists
 bench-lists: OBJECTS ?= 50000
 bench-lists: ## Compare the time and the memory of a streamed list with pages (OBJECTS=50000)

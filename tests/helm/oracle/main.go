@@ -4,6 +4,7 @@
 //
 //	{"kind": "template", "template": "{{ .Values.a }}", "data": {"a": 1}}   {"text": "1"}
 //	{"kind": "chart", "path": "some/chart", "values": {}}                   see chart.go
+//	{"kind": "time", "path": "some/chart", "runs": 9}                       {"value": {"seconds": 0.1}}
 //	{"kind": "yaml", "value": {"a": 1}}                                     {"text": "a: 1\n"}
 //	{"kind": "parse-yaml", "text": "a: 1"}                                  {"value": {"a": 1}}
 //	{"kind": "toml", "value": {"a": 1}}                                     {"text": "a = 1.0\n"}
@@ -21,6 +22,7 @@ import (
 	"log"
 	"log/slog"
 	"os"
+	"time"
 
 	"github.com/BurntSushi/toml"
 	"sigs.k8s.io/yaml"
@@ -32,6 +34,7 @@ type request struct {
 	Text     string `json:"text"`
 	Data     any    `json:"data"`
 	Value    any    `json:"value"`
+	Runs     int    `json:"runs"`
 	chartRequest
 }
 
@@ -107,6 +110,14 @@ func (r request) answer() answer {
 		chart, err := r.render()
 		chart.Warnings = lines(warnings.String())
 		return failed(answer{chartAnswer: &chart}, err)
+	case "time":
+		start := time.Now()
+		for range r.Runs {
+			if _, err := r.render(); err != nil {
+				return answer{Error: err.Error()}
+			}
+		}
+		return answer{Value: map[string]float64{"seconds": time.Since(start).Seconds()}}
 	case "yaml":
 		data, err := yaml.Marshal(r.Value)
 		return text(string(data), err)
