@@ -1,22 +1,6 @@
 //! Charts: what a directory or an archive holds, and what becomes of it before templates are executed.
 //!
-//! ```no_run
-//! # fn main() -> Result<(), helm_render::Error> {
-//! use helm_render::{chart::{Capabilities, Chart, Release, scope}, values::Table};
-//!
-//! let mut chart = Chart::load("path/of/the/chart")?;
-//! let (given, mut warnings) = (Table::new(), Vec::new());
-//! chart.process_dependencies(&given, &mut warnings)?;
-//! let capabilities = Capabilities::default();
-//! chart.check_kube_version(&capabilities.kube_version)?;
-//! let values = chart.render_values(&given, &mut warnings)?;
-//! chart.check_schemas(&values)?;
-//! for template in scope::templates(&chart, &values, &Release::default(), &capabilities) {
-//!     println!("{}: {} bytes", template.name, template.text.len());
-//! }
-//! # Ok(())
-//! # }
-//! ```
+//! [`render`](crate::render) takes all the steps; each is a method of [`Chart`].
 
 mod archive;
 mod bounds;

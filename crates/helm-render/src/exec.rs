@@ -14,6 +14,7 @@ use self::{
 use crate::{
     Error,
     function::{Nested, Scope},
+    go::number::quote,
     value::Value,
 };
 
@@ -29,7 +30,8 @@ impl Templates<'_> {
             return Err(Error {
                 is_execution: true,
                 ..Error::new(format!(
-                    "template: no template {name:?} associated with template \"gotpl\""
+                    "template: no template {} associated with template \"gotpl\"",
+                    quote(name)
                 ))
             });
         };

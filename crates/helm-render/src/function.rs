@@ -49,11 +49,6 @@ impl Kind {
         }
     }
 
-    /// Whether a parameter of this type takes values of every type.
-    pub fn takes_anything(self) -> bool {
-        matches!(self, Self::Any | Self::Reflect)
-    }
-
     /// Whether a parameter of this type takes a value. `nil` is taken by types that can be nil.
     pub fn takes(self, value: &Value) -> bool {
         use crate::value::{Item, MapType};

@@ -50,7 +50,6 @@ pub fn add(all: &mut Functions) {
     versions::add(all);
 }
 
-pub use self::cast::text;
 pub(crate) use self::{cast::parse_float, constraint::Constraints, semver::Version};
 
 #[cfg(test)]

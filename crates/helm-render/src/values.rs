@@ -5,6 +5,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::go::number::quote;
+
 /// Values by key.
 pub type Table = Map<String, Value>;
 
@@ -119,7 +121,8 @@ impl Merge<'_> {
                 }
                 (Value::Object(_), Some(_)) => {
                     self.warn(format!(
-                        "cannot merge map onto non-map for {key:?}. Skipping."
+                        "cannot merge map onto non-map for {}. Skipping.",
+                        quote(&key)
                     ));
                 }
                 (_, Some(Value::Object(_))) => self.warn(format!("key {key} is table. Skipping")),

@@ -8,5 +8,5 @@ mod resolve;
 mod scalar;
 mod write;
 
-pub use self::read::{read, read_documents};
+pub use self::read::read;
 pub use self::write::{write, write_pretty};

@@ -127,6 +127,13 @@ fn lists_and_texts_of_texts() {
 }
 
 #[test]
+fn aliases_of_long_texts() {
+    let template = r#"{{ $text := print "a: &x " (repeat 1000000 "x") "\nb: [" (repeat 100000 "*x,") "]" }}{{ fromYaml $text | toJson }}"#;
+    let text = rendered(template, Limits::default()).unwrap();
+    assert!(text.contains("the document has more than 268435456 bytes"));
+}
+
+#[test]
 fn merges_of_what_is_shared() {
     let shared = r#"{{ $a := dict "k" 1 }}{{ $b := dict "k" 1 }}{{ range until 60 }}{{ $a = dict "l" $a "r" $a }}{{ $b = dict "l" $b "r" $b }}{{ end }}"#;
     ends(

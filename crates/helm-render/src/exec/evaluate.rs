@@ -9,7 +9,7 @@ use super::{
 use crate::{
     Error,
     function::{Call, Function, Kind, Scope},
-    go::print,
+    go::{number::quote, print},
     value::{Item, Map, MapType, Value, held},
 };
 
@@ -169,7 +169,7 @@ impl<'n> State<'_, 'n> {
                 self.error(format!("nil pointer evaluating {type_name}.{name}"))
             }
             Value::Nil if self.templates.strict => {
-                self.error(format!("nil data; no entry for key {name:?}"))
+                self.error(format!("nil data; no entry for key {}", quote(name)))
             }
             // Go's zero reflect.Value: nothing, whose fields are nothing.
             Value::Nil => Ok(Found::plain(Value::Nil)),
@@ -179,7 +179,7 @@ impl<'n> State<'_, 'n> {
             Value::Map(map) => match map.get(name) {
                 Some(value) => found(map, value),
                 None if self.templates.strict => {
-                    self.error(format!("map has no entry for key {name:?}"))
+                    self.error(format!("map has no entry for key {}", quote(name)))
                 }
                 None => found(map, map.zero()),
             },

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     Error,
     function::Scope,
-    go::print,
+    go::{number::quote, print},
     value::{Item, MapType, Value},
 };
 
@@ -101,8 +101,9 @@ impl<'n> State<'_, 'n> {
             .map_or(pos.offset, |at| pos.offset - at - 1);
         let line = 1 + before.matches('\n').count();
         format!(
-            "template: {}:{line}:{column}: executing {:?} at <{context}>: {what}",
-            source.name, self.name
+            "template: {}:{line}:{column}: executing {} at <{context}>: {what}",
+            source.name,
+            quote(&self.name)
         )
     }
 
@@ -263,7 +264,7 @@ impl<'n> State<'_, 'n> {
     fn call_template(&mut self, dot: &Value, node: &'n TemplateNode) -> Result<(), Error> {
         self.at = Some(At::Template(node));
         let Some(template) = self.templates.get(&node.name).cloned() else {
-            return self.error(format!("template {:?} not defined", &*node.name));
+            return self.error(format!("template {} not defined", quote(&node.name)));
         };
         let dot = match &node.pipe {
             Some(pipe) => self.pipeline(dot, pipe)?,

@@ -5,7 +5,7 @@ use std::{collections::HashMap, rc::Rc};
 use gotmpl::parse::{DefineNode, ListNode, Parser, Pos};
 
 use super::text;
-use crate::{Error, function::Functions};
+use crate::{Error, function::Functions, go::number::quote};
 
 /// A named template.
 #[derive(Clone)]
@@ -110,11 +110,6 @@ impl<'a> Templates<'a> {
         }
     }
 
-    /// Whether there is a template of this name.
-    pub fn has(&self, name: &str) -> bool {
-        self.get(name).is_some()
-    }
-
     /// The error of a call of a function that does not exist, which Go finds when it parses.
     fn check(&self, source: &Source, body: &ListNode) -> Result<(), Error> {
         let mut unknown = None;
@@ -126,8 +121,9 @@ impl<'a> Templates<'a> {
         match unknown {
             None => Ok(()),
             Some((Pos { line, .. }, name)) => Err(Error::new(format!(
-                "template: {}:{line}: function {name:?} not defined",
-                source.name
+                "template: {}:{line}: function {} not defined",
+                source.name,
+                quote(&name)
             ))),
         }
     }

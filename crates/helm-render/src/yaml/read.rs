@@ -24,19 +24,6 @@ pub fn read(text: &str) -> Result<Value, String> {
     value.map_or(Ok(Value::Null), |value| value.into_json().map_err(wrapped))
 }
 
-/// Reads every document of a text.
-///
-/// # Errors
-/// As [`read`], of the first document that is wrong.
-pub fn read_documents(text: &str) -> Result<Vec<Value>, String> {
-    let mut reader = Reader::new(text);
-    let mut documents = Vec::new();
-    while let Some(value) = reader.document().map_err(wrapped)? {
-        documents.push(value.into_json().map_err(wrapped)?);
-    }
-    Ok(documents)
-}
-
 fn wrapped(what: String) -> String {
     format!("error converting YAML to JSON: {what}")
 }
@@ -57,11 +44,21 @@ enum Node {
 struct Counts {
     all: u64,
     by_alias: u64,
+    /// Bytes of texts, also of those that aliases copy.
+    bytes: usize,
 }
+
+/// The most bytes of texts that a document may have with what its aliases copy. Go has no limit.
+const MOST_BYTES: usize = 256 << 20;
 
 impl Counts {
     /// Go refuses a document of which nearly all comes from aliases: it would grow without end.
     fn add(&mut self, is_in_alias: bool) -> Result<(), String> {
+        if self.bytes > MOST_BYTES {
+            return Err(format!(
+                "yaml: the document has more than {MOST_BYTES} bytes"
+            ));
+        }
         self.all += 1;
         self.by_alias += u64::from(is_in_alias);
         let share = match self.all {
@@ -79,9 +76,16 @@ impl Counts {
     }
 }
 
+/// What an anchor stands for, and how much that is.
+struct Anchored {
+    node: Node,
+    size: u64,
+    bytes: usize,
+}
+
 struct Reader<'a> {
     parser: Parser<'a, StrInput<'a>>,
-    anchors: HashMap<usize, Option<(Node, u64)>>,
+    anchors: HashMap<usize, Option<Anchored>>,
     counts: Counts,
 }
 
@@ -133,13 +137,14 @@ impl<'a> Reader<'a> {
             return Err(format!("yaml: exceeded max depth of {DEEPEST}"));
         }
         self.counts.add(false)?;
-        let before = self.counts.all;
+        let before = (self.counts.all, self.counts.bytes);
         let (anchor, node) = match event {
             Event::Alias(anchor) => return self.alias(anchor),
             Event::UnresolvedAlias(name) => {
                 return Err(format!("yaml: unknown anchor '{name}' referenced"));
             }
             Event::Scalar(text, style, anchor, tag) => {
+                self.counts.bytes = self.counts.bytes.saturating_add(text.len());
                 let tag = tag.map(|tag| tag.to_string());
                 (
                     anchor,
@@ -173,8 +178,12 @@ impl<'a> Reader<'a> {
             _ => return Err("yaml: unexpected event".to_owned()),
         };
         if anchor > 0 {
-            let size = self.counts.all - before + 1;
-            self.anchors.insert(anchor, Some((node.clone(), size)));
+            let anchored = Anchored {
+                node: node.clone(),
+                size: self.counts.all - before.0 + 1,
+                bytes: self.counts.bytes - before.1,
+            };
+            self.anchors.insert(anchor, Some(anchored));
         }
         Ok(node)
     }
@@ -182,8 +191,10 @@ impl<'a> Reader<'a> {
     fn alias(&mut self, anchor: usize) -> Result<Node, String> {
         match self.anchors.get(&anchor) {
             None | Some(None) => Err("yaml: the value of an anchor contains itself".to_owned()),
-            Some(Some((node, size))) => {
-                let (node, size) = (node.clone(), *size);
+            Some(Some(anchored)) => {
+                let node = anchored.node.clone();
+                let size = anchored.size;
+                self.counts.bytes = self.counts.bytes.saturating_add(anchored.bytes);
                 for _ in 0..size {
                     self.counts.add(true)?;
                 }
