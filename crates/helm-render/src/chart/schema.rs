@@ -43,7 +43,7 @@ impl Chart {
     }
 }
 
-/// The most misfits that are told of one chart.
+/// How many errors one chart reports at most.
 const MOST_MISFITS: usize = 100;
 
 fn check(values: &Table, schema: &[u8]) -> Result<(), String> {
@@ -131,7 +131,7 @@ impl Retrieve for Retriever {
     }
 }
 
-/// What does not fit, in the words of Helm where it is simple. Values are not told, as they may be secret.
+/// The message for a value that its schema refuses. It leaves the value out, which may be a secret.
 fn line(misfit: &ValidationError<'_>) -> String {
     use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
     let joined = |names: &[String]| {

@@ -112,7 +112,7 @@ pub fn place(expr: &Expr) -> Pos {
 /// in its line. gotmpl takes the blanks behind a comment also for `{{-`, and takes comments with blanks around them, which Go refuses.
 ///
 /// # Errors
-/// The line of the first comment that Go does not take, and what it says; or too many `else if`.
+/// A comment that Go refuses, or too many `else if`: the line, and the message.
 pub fn with_plain_comments(text: &str) -> Result<Cow<'_, str>, (usize, &'static str)> {
     let mut plain = Cow::Borrowed(text);
     let (mut at, mut chained) = (0, 0);
@@ -172,7 +172,7 @@ pub fn with_plain_comments(text: &str) -> Result<Cow<'_, str>, (usize, &'static 
     Ok(plain)
 }
 
-/// What is said of more than [`MOST_CHAINED`].
+/// The message for more `else if` than [`MOST_CHAINED`].
 pub const TOO_MANY: &str = "more than 5000 `else if` are not supported";
 
 /// The most `else if` and `else with` of one text. They are nested in each other, also where they are parsed.

@@ -7,6 +7,6 @@ pub fn add(all: &mut Functions) {
     all.add("fail", &[Kind::String], |_, given| {
         Err(string(&given[0]).to_owned())
     });
-    // Helm asks no name server unless it is told so, and has an empty text instead.
+    // Helm looks up no names unless `--enable-dns` is given: the result is an empty text.
     all.add("getHostByName", &[Kind::String], |_, _| Ok("".into()));
 }

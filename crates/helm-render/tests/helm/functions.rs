@@ -149,7 +149,7 @@ fn functions_do_what_those_of_helm_do() {
         differences.len(),
         differences.join("\n")
     );
-    assert!(all > refused, "most cases are compared");
+    assert!(refused * 100 < all, "nearly all cases are compared");
 }
 
 /// Keys and certificates of this crate are those of Go: it reads them, writes the keys again as they were, and issues certificates of
