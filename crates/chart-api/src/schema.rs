@@ -1,0 +1,1 @@
+//! The schema of a chart's values, as that of a CRD.
