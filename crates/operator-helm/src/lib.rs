@@ -1,1 +1,24 @@
 #![doc = include_str!("../README.md")]
+
+mod apply;
+mod chart;
+mod cluster;
+mod conditions;
+mod error;
+mod hooks;
+mod marks;
+mod object;
+mod readiness;
+mod release;
+mod releases;
+mod rendering;
+mod status;
+mod uninstall;
+mod values;
+
+pub use chart::Chart;
+pub use error::Error;
+pub use include_dir;
+pub use releases::{ReleaseObject, Releases};
+pub use status::{InstalledObject, Pending, ReleaseStatus, Revision};
+pub use values::Values;

@@ -202,9 +202,9 @@ impl Cache {
         source
     }
 
-    /// A source of its own of all objects of a type, until it is [removed](Self::remove).
-    pub(crate) fn add(&self, kind: ScopedResource, form: Form) -> Arc<Source> {
-        let source = Source::new(kind, Selector::default(), form);
+    /// A source of its own of the selected objects of a type, until it is [removed](Self::remove).
+    pub(crate) fn add(&self, kind: ScopedResource, selector: Selector, form: Form) -> Arc<Source> {
+        let source = Source::new(kind, selector, form);
         source.required.store(true, Ordering::Relaxed);
         self.sources.lock().push(source.clone());
         self.filled_here(source)

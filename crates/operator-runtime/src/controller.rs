@@ -56,6 +56,8 @@ type Reconciling = BoxFuture<'static, Result<Action, Failure>>;
 pub(crate) struct Definition<C> {
     pub(crate) name: &'static str,
     rules: Rules,
+    /// Permissions that are worked out when they are asked for.
+    derived_rules: Vec<Box<dyn Fn() -> Rules + Send + Sync>>,
     /// Permissions on the primary type, if its objects are in the operator's own cluster.
     own_rules: Rules,
     pub(crate) primary: ScopedResource,
@@ -209,6 +211,7 @@ where
         let definition = Definition {
             name,
             rules,
+            derived_rules: Vec::new(),
             own_rules,
             primary: kind,
             form,
@@ -401,6 +404,14 @@ where
     #[must_use]
     pub fn needs_dynamic(mut self, kind: &ScopedResource, verbs: &[Verb]) -> Self {
         self.definition.rules.allow_dynamic(kind, verbs);
+        self
+    }
+
+    /// Grants what `rules` returns, which is called only where permissions are written, or granted in a test:
+    /// for permissions that take a while to work out.
+    #[must_use]
+    pub fn needs_derived(mut self, rules: impl Fn() -> Rules + Send + Sync + 'static) -> Self {
+        self.definition.derived_rules.push(Box::new(rules));
         self
     }
 

@@ -46,7 +46,8 @@ use crate::{
     clock::Clock,
     cluster::{Cluster, Clusters},
     controller::{
-        Controllers, DynamicWatches, Environment, Found, Hubs, Map, Prepared, Trigger, by_dynamic,
+        Controllers, DynamicWatches, Environment, Found, Hubs, Map, Prepared, Trigger, Watch,
+        by_dynamic,
     },
     crypto,
     error::{Error, TaskError},
@@ -368,16 +369,19 @@ impl Manager {
     ///
     /// [`Controller::owns_dynamic`]: crate::Controller::owns_dynamic
     pub fn owns_dynamic<K: TypedObject>(&self, controller: &'static str) -> DynamicWatches<K> {
-        self.found(controller, Map::Owner)
+        self.found(controller, (Watch::new(), Map::Owner))
     }
 
-    /// Like [`owns_dynamic`](Self::owns_dynamic); an event reconciles the objects that `map` returns.
+    /// Like [`owns_dynamic`](Self::owns_dynamic), with options for the watches, which are in the operator's own
+    /// cluster; an event reconciles the objects that `map` returns.
     pub fn watches_dynamic<K: TypedObject>(
         &self,
         controller: &'static str,
+        watch: Watch,
         map: impl Fn(&DynamicObject) -> Vec<ObjectRef<K>> + Send + Sync + 'static,
     ) -> DynamicWatches<K> {
-        self.found(controller, by_dynamic(move |object, ()| map(object)))
+        let map = by_dynamic(move |object, ()| map(object));
+        self.found(controller, (watch, map))
     }
 
     /// Adds controllers, which share `context`.
@@ -475,10 +479,14 @@ impl Manager {
         result
     }
 
-    fn found<K: TypedObject>(&self, controller: &'static str, map: Map<()>) -> DynamicWatches<K> {
+    fn found<K: TypedObject>(
+        &self,
+        controller: &'static str,
+        by: (Watch, Map<()>),
+    ) -> DynamicWatches<K> {
         let (cluster, namespaces) = (self.clusters.own.clone(), self.namespaces.clone());
         let (queue, primary) = (self.queue(controller), ScopedResource::of::<K>());
-        let found = Found::new(cluster, namespaces, queue, primary, map);
+        let found = Found::new(cluster, namespaces, queue, primary, by);
         let mut all = self.found.lock();
         all.entry(controller).or_default().push(found.clone());
         DynamicWatches::new(found)

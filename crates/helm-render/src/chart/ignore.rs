@@ -73,6 +73,12 @@ impl Rules {
         Ok(())
     }
 
+    /// Whether a file is ignored, or a directory that it is in.
+    pub fn ignores_file(&self, name: &str) -> bool {
+        let mut above = name.match_indices('/').map(|(at, _)| &name[..at]);
+        above.any(|directory| self.ignores(directory, true)) || self.ignores(name, false)
+    }
+
     /// Whether a file or a directory is ignored. The first rule that says so counts.
     pub fn ignores(&self, name: &str, is_directory: bool) -> bool {
         if matches!(name, "" | "." | "./") {
@@ -98,6 +104,15 @@ mod tests {
     fn check(rule: &str, name: &str, is_directory: bool, wanted: bool) {
         let rules = Rules::parse(rule).unwrap();
         assert_eq!(rules.ignores(name, is_directory), wanted, "{rule} {name}");
+    }
+
+    #[test]
+    fn files_in_ignored_directories_are_ignored() {
+        let rules = Rules::parse("a/\n*.md").unwrap();
+        let ignored = ["a/b/c.yaml", "b/a/c.yaml", "b/c.md"];
+        assert!(ignored.iter().all(|name| rules.ignores_file(name)));
+        let kept = ["a", "b/c.yaml", "templates/a.yaml"];
+        assert!(!kept.iter().any(|name| rules.ignores_file(name)));
     }
 
     #[test]

@@ -4,8 +4,9 @@ use std::{collections::BTreeMap, io::Read, path::Path, sync::Arc};
 
 use super::{
     Chart, File, Lock, Metadata, archive,
-    bounds::{Bounds, Budget},
+    bounds::{Bounds, Budget, without_mark},
     decode, directory,
+    ignore::Rules,
 };
 use crate::{Error, go::path, values::Table};
 
@@ -47,6 +48,25 @@ impl Chart {
         let mut loader = Loader::new(Bounds::default(), &mut warnings);
         let files = archive::read(archive, &mut loader.budget)?;
         loader.root(files)
+    }
+
+    /// Loads the chart of the files of a directory, but those that its `.helmignore` names: for a chart that is compiled into a
+    /// program.
+    ///
+    /// # Errors
+    /// As [`Chart::load`].
+    pub fn from_directory(files: Vec<File>) -> Result<Self, Error> {
+        let rules = files.iter().find(|file| file.name == ".helmignore");
+        let mut rules = match rules {
+            Some(file) => Rules::parse(&file.text())?,
+            None => Rules::default(),
+        };
+        rules.add_defaults();
+        let kept = files
+            .into_iter()
+            .filter(|file| !rules.ignores_file(&file.name));
+        let kept = kept.map(|file| File::new(file.name, without_mark(&file.data)));
+        Self::from_files(kept.collect())
     }
 
     /// Loads a chart of files with paths such as `templates/x.yaml` and `charts/child/Chart.yaml`.

@@ -69,6 +69,9 @@ impl<C> Controllers<C> {
         let mut rules = Rules::default();
         for controller in &self.all {
             rules.extend(&controller.rules);
+            for derived in &controller.derived_rules {
+                rules.extend(&derived());
+            }
             if controller.watch.cluster.is_none() {
                 rules.extend(&controller.own_rules);
             }

@@ -99,6 +99,7 @@ pub(crate) struct Found {
     namespaces: Vec<Option<String>>,
     queue: Arc<Queue<Key>>,
     primary: ScopedResource,
+    watch: Watch,
     map: Map<()>,
     running: Mutex<Vec<Running>>,
 }
@@ -117,13 +118,14 @@ impl Found {
         namespaces: Vec<Option<String>>,
         queue: Arc<Queue<Key>>,
         primary: ScopedResource,
-        map: Map<()>,
+        (watch, map): (Watch, Map<()>),
     ) -> Arc<Self> {
         Arc::new(Self {
             cluster,
             namespaces,
             queue,
             primary,
+            watch,
             map,
             running: Mutex::default(),
         })
@@ -171,15 +173,17 @@ impl Found {
         let secondary = Secondary {
             of: kind.clone(),
             form: Form::dynamic(),
-            watch: Watch::new(),
+            watch: self.watch.clone(),
             map: self.map.clone(),
             prunes: false,
         };
-        let source = self.cluster.cache.add(kind, Form::dynamic());
+        let selector = self.watch.selector.clone();
+        let source = self.cluster.cache.add(kind, selector, Form::dynamic());
         let (queue, primary) = (self.queue.clone(), self.primary.clone());
         source.subscribe(Box::new(move |change| {
             let keys = secondary.concerned(change, &primary, &Content::default(), &());
-            keys.iter().for_each(|key| queue.add(key, 0));
+            let priority = secondary.watch.priority;
+            keys.iter().for_each(|key| queue.add(key, priority));
         }));
         let end = CancellationToken::new();
         // A fake API server has filled it.

@@ -63,9 +63,13 @@ impl fmt::Display for Verb {
     }
 }
 
-/// A set of permissions: verbs by resource.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Rules(BTreeMap<Scope, Permission>);
+/// A set of permissions: verbs by resource, and rules as they stand in a role.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rules {
+    permissions: BTreeMap<Scope, Permission>,
+    /// Without duplicates.
+    others: Vec<PolicyRule>,
+}
 
 /// The target of a permission.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -132,16 +136,26 @@ impl Rules {
         self.insert(&kind.resource.group, &resource, !kind.namespaced, verbs);
     }
 
-    /// Adds all permissions of `other`.
-    pub fn extend(&mut self, other: &Self) {
-        for (scope, permission) in &other.0 {
-            let verbs = permission.verbs.iter().copied();
-            self.add(scope.clone(), permission.cluster_scoped, verbs);
+    /// Adds a rule as it stands, which may have wildcards: for an operator that creates roles, and so must hold
+    /// what they grant.
+    pub fn allow_rule(&mut self, rule: PolicyRule) {
+        if !self.others.contains(&rule) {
+            self.others.push(rule);
         }
     }
 
+    /// Adds all permissions of `other`.
+    pub fn extend(&mut self, other: &Self) {
+        for (scope, permission) in &other.permissions {
+            let verbs = permission.verbs.iter().copied();
+            self.add(scope.clone(), permission.cluster_scoped, verbs);
+        }
+        let others = other.others.iter().cloned();
+        others.for_each(|rule| self.allow_rule(rule));
+    }
+
     /// One rule per resource, and one per named object, sorted by group, resource and name. The verbs are
-    /// sorted, too.
+    /// sorted, too. The rules of [`allow_rule`](Self::allow_rule) follow.
     pub fn policy_rules(&self) -> Vec<PolicyRule> {
         let rule = |(scope, permission): (&Scope, &Permission)| PolicyRule {
             api_groups: Some(vec![scope.group.clone()]),
@@ -150,17 +164,21 @@ impl Rules {
             verbs: permission.verbs.iter().map(ToString::to_string).collect(),
             ..PolicyRule::default()
         };
-        self.0.iter().map(rule).collect()
+        let permissions = self.permissions.iter().map(rule);
+        permissions.chain(self.others.iter().cloned()).collect()
     }
 
-    /// The resources that only a ClusterRole can grant, as `plural.group`.
+    /// The resources that only a ClusterRole can grant, as `plural.group`, and the paths that are no resources.
     pub fn cluster_scoped(&self) -> Vec<String> {
         let is_cluster_scoped = |(_, permission): &(_, &Permission)| permission.cluster_scoped;
         let name = |(scope, _): (&Scope, _)| match scope.group.as_str() {
             "" => scope.resource.clone(),
             group => format!("{}.{group}", scope.resource),
         };
-        let mut names: Vec<_> = self.0.iter().filter(is_cluster_scoped).map(name).collect();
+        let permissions = self.permissions.iter().filter(is_cluster_scoped);
+        let urls = self.others.iter().flat_map(|it| &it.non_resource_urls);
+        let urls = urls.flatten().cloned();
+        let mut names: Vec<_> = permissions.map(name).chain(urls).collect();
         names.dedup();
         names
     }
@@ -175,7 +193,7 @@ impl Rules {
     }
 
     fn add(&mut self, scope: Scope, cluster_scoped: bool, verbs: impl Iterator<Item = Verb>) {
-        let entry = self.0.entry(scope).or_default();
+        let entry = self.permissions.entry(scope).or_default();
         entry.verbs.extend(verbs);
         entry.cluster_scoped |= cluster_scoped;
     }
@@ -232,6 +250,23 @@ mod tests {
         rules.allow::<Node>(&[Verb::Get]);
         rules.allow_named::<Node>("a", &[Verb::Patch]);
         assert_eq!(rules.cluster_scoped(), ["nodes"]);
+    }
+
+    #[test]
+    fn rules_that_stand_in_a_role_are_last_and_once() {
+        let other = PolicyRule {
+            api_groups: Some(vec!["*".to_owned()]),
+            resources: Some(vec!["*".to_owned()]),
+            verbs: vec!["*".to_owned()],
+            ..PolicyRule::default()
+        };
+        let mut rules = Rules::default();
+        rules.allow_rule(other.clone());
+        rules.allow::<ConfigMap>(&[Verb::Get]);
+        let mut others = Rules::default();
+        others.allow_rule(other);
+        rules.extend(&others);
+        assert_eq!(lines(&rules), ["/configmaps: get", "*/*: *"]);
     }
 
     #[test]

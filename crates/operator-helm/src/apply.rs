@@ -1,0 +1,349 @@
+//! Applies and deletes the objects of a release.
+
+use helm_render::manifest::UNINSTALL_ORDER;
+use kube::{
+    Api,
+    api::{DeleteParams, DynamicObject, ObjectMeta, Preconditions},
+    core::{GroupVersionKind, Status},
+};
+use operator_runtime::{Applied, Applier, ScopedResource};
+
+use crate::{
+    cluster::Cluster, error::Error, marks, object::Object, releases::ReleaseObject,
+    status::InstalledObject,
+};
+
+/// A custom resource, as the owner of what its release installs.
+pub(crate) struct Owner<'a, K> {
+    pub(crate) cluster: &'a Cluster,
+    pub(crate) controller: &'static str,
+    pub(crate) object: &'a K,
+}
+
+/// Whom an object belongs to.
+enum Ownership {
+    Ours,
+    Free,
+    Others(String),
+}
+
+impl<K: ReleaseObject> Owner<'_, K> {
+    pub(crate) fn uid(&self) -> &str {
+        self.object.meta().uid.as_deref().unwrap_or_default()
+    }
+
+    fn name(&self) -> &str {
+        self.object.meta().name.as_deref().unwrap_or_default()
+    }
+
+    /// The namespace of the release: that of the custom resource.
+    pub(crate) fn namespace(&self) -> &str {
+        let namespace = self.object.meta().namespace.as_deref();
+        namespace.unwrap_or("default")
+    }
+
+    /// The annotation of the custom resource.
+    pub(crate) fn annotation(&self, name: &str) -> Option<&str> {
+        let annotations = self.object.meta().annotations.as_ref();
+        annotations.and_then(|it| it.get(name)).map(String::as_str)
+    }
+
+    /// The type of an object.
+    ///
+    /// # Errors
+    /// The API server does not serve it, or fails.
+    pub(crate) async fn kind(&self, object: &Object) -> Result<ScopedResource, Error> {
+        let kind = self.cluster.find(&object.kind).await?;
+        kind.ok_or_else(|| Error::NotServed {
+            path: object.path.clone(),
+            kind: object.kind.kind.clone(),
+            api_version: object.kind.api_version(),
+        })
+    }
+
+    /// The namespace of an object; none for a cluster-scoped one.
+    pub(crate) fn namespace_of(&self, object: &Object, kind: &ScopedResource) -> Option<String> {
+        let own = object.namespace.as_deref();
+        let namespace = kind
+            .is_namespaced()
+            .then(|| own.unwrap_or(self.namespace()));
+        namespace.map(str::to_owned)
+    }
+
+    /// Applies an object, with the marks of the release. `is_known` says that a watch shows it as one of the release.
+    ///
+    /// # Errors
+    /// It belongs to others, or the API server refuses it.
+    pub(crate) async fn apply(
+        &self,
+        applier: &Applier,
+        object: &Object,
+        run: Option<&str>,
+        is_known: bool,
+    ) -> Result<Applied, Error> {
+        let kind = self.kind(object).await?;
+        let namespace = self.namespace_of(object, &kind);
+        if !is_known {
+            self.refuse_foreign(object, &kind, namespace.as_deref())
+                .await?;
+        }
+        let marked = self.marked(object, &kind, namespace, run)?;
+        let applied = applier.apply(&kind.object(marked.clone())).await;
+        let refused = match applied {
+            Err(kube::Error::Api(status)) => status,
+            result => return Ok(result?),
+        };
+        if refused.is_not_found() {
+            self.cluster.forget(&object.kind);
+        }
+        if self.may_replace(&refused) {
+            self.delete(&object.installed(marked.metadata.namespace.as_deref()))
+                .await?;
+            return Ok(applier.apply(&kind.object(marked)).await?);
+        }
+        Err(Error::Refused {
+            object: object.to_string(),
+            path: object.path.clone(),
+            source: kube::Error::Api(refused),
+        })
+    }
+
+    /// Whether the API server would take an object, without changing anything. What it depends on may not be there yet.
+    ///
+    /// # Errors
+    /// The API server refuses it.
+    pub(crate) async fn try_out(&self, applier: &Applier, object: &Object) -> Result<(), Error> {
+        let Some(kind) = self.cluster.find(&object.kind).await? else {
+            return Ok(());
+        };
+        let namespace = self.namespace_of(object, &kind);
+        let marked = self.marked(object, &kind, namespace, None)?;
+        match applier.dry_run().apply(&kind.object(marked)).await {
+            Err(kube::Error::Api(status))
+                if !status.is_not_found() && !self.may_replace(&status) =>
+            {
+                Err(Error::Refused {
+                    object: object.to_string(),
+                    path: object.path.clone(),
+                    source: kube::Error::Api(status),
+                })
+            }
+            Err(error @ kube::Error::Api(_)) => {
+                tracing::debug!(%error, "not tried out");
+                Ok(())
+            }
+            result => Ok(result.map(drop)?),
+        }
+    }
+
+    /// Whether an object is to be replaced, because immutable fields change.
+    fn may_replace(&self, refused: &Status) -> bool {
+        let is_forced = self.annotation(marks::UPGRADE_FORCE) == Some("true");
+        // `FieldImmutableErrorMsg` of apimachinery, and the message of a StatefulSet.
+        let words = ["immutable", "updates to statefulset spec"];
+        is_forced && refused.is_invalid() && words.iter().any(|it| refused.message.contains(it))
+    }
+
+    /// Creates an object of `crds/`, unless it exists: Helm neither upgrades nor deletes it.
+    ///
+    /// # Errors
+    /// The API server refuses it.
+    pub(crate) async fn create_crd(&self, applier: &Applier, crd: &Object) -> Result<(), Error> {
+        let kind = self.kind(crd).await?;
+        let api: Api<DynamicObject> = kind.api(self.cluster.client.clone(), None);
+        if api.get_metadata_opt(&crd.name).await?.is_some() {
+            return Ok(());
+        }
+        let value = serde_json::Value::Object(crd.value.clone());
+        let object = serde_json::from_value(value).map_err(kube::Error::SerdeError)?;
+        match applier.apply(&kind.object(object)).await {
+            Err(kube::Error::Api(status)) => Err(Error::Refused {
+                object: crd.to_string(),
+                path: crd.path.clone(),
+                source: kube::Error::Api(status),
+            }),
+            result => Ok(result.map(drop)?),
+        }
+    }
+
+    /// The object with its labels, annotations and, where the API server allows it, an owner reference.
+    fn marked(
+        &self,
+        object: &Object,
+        kind: &ScopedResource,
+        namespace: Option<String>,
+        run: Option<&str>,
+    ) -> Result<DynamicObject, Error> {
+        let value = serde_json::Value::Object(object.value.clone());
+        let mut marked: DynamicObject =
+            serde_json::from_value(value).map_err(|error| Error::NoObject {
+                path: object.path.clone(),
+                what: format!("{object}, which is no object: {error}"),
+            })?;
+        let meta = &mut marked.metadata;
+        let labels = meta.labels.get_or_insert_default();
+        labels.insert(marks::CONTROLLER.to_owned(), self.controller.to_owned());
+        let annotations = meta.annotations.get_or_insert_default();
+        annotations.insert(marks::RELEASE.to_owned(), self.release());
+        annotations.insert(marks::UID.to_owned(), self.uid().to_owned());
+        if let Some(run) = run {
+            annotations.insert(marks::RUN.to_owned(), run.to_owned());
+        }
+        // Owners are in the namespace of what they own, or cluster-scoped. What is kept has none, because garbage collection would
+        // delete it.
+        let own = self.object.meta().namespace.as_deref();
+        let may_own = own.is_none() || (kind.is_namespaced() && own == namespace.as_deref());
+        if may_own && !object.is_kept {
+            let reference = self.object.controller_owner_ref(&());
+            meta.owner_references
+                .get_or_insert_default()
+                .extend(reference);
+        }
+        meta.namespace = namespace;
+        Ok(marked)
+    }
+
+    async fn refuse_foreign(
+        &self,
+        object: &Object,
+        kind: &ScopedResource,
+        namespace: Option<&str>,
+    ) -> Result<(), Error> {
+        let api: Api<DynamicObject> = kind.api(self.cluster.client.clone(), namespace);
+        let Some(found) = api.get_metadata_opt(&object.name).await? else {
+            return Ok(());
+        };
+        match self.ownership(&found.metadata) {
+            Ownership::Others(owner) if self.annotation(marks::ADOPT) != Some("true") => {
+                Err(Error::Foreign {
+                    object: object.to_string(),
+                    owner,
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn ownership(&self, found: &ObjectMeta) -> Ownership {
+        let annotation = |name: &str| {
+            let annotations = found.annotations.as_ref();
+            annotations.and_then(|it| it.get(name)).map(String::as_str)
+        };
+        let owned = found.owner_references.iter().flatten();
+        let is_owned = owned.into_iter().any(|owner| owner.uid == self.uid());
+        match annotation(marks::UID) {
+            Some(uid) if uid == self.uid() => return Ownership::Ours,
+            // Its own custom resource is gone, and this one has the name.
+            Some(_) if annotation(marks::RELEASE) == Some(&self.release()) => {
+                return Ownership::Free;
+            }
+            Some(_) => {
+                let release = annotation(marks::RELEASE).unwrap_or_default();
+                return Ownership::Others(format!("the release {release}"));
+            }
+            None if is_owned => return Ownership::Ours,
+            None => {}
+        }
+        let helm = (
+            annotation(marks::HELM_NAME),
+            annotation(marks::HELM_NAMESPACE),
+        );
+        match helm {
+            (Some(name), Some(namespace))
+                if (name, namespace) == (self.name(), self.namespace()) =>
+            {
+                Ownership::Free
+            }
+            (Some(name), _) => Ownership::Others(format!("the Helm release {name}")),
+            _ => Ownership::Others("nobody that it names".to_owned()),
+        }
+    }
+
+    /// `NAMESPACE/NAME` of the custom resource, or `NAME`.
+    fn release(&self) -> String {
+        match self.object.meta().namespace.as_deref() {
+            Some(namespace) => format!("{namespace}/{}", self.name()),
+            None => self.name().to_owned(),
+        }
+    }
+
+    /// Deletes an object of the release, and returns whether it is gone. One that is no longer of the release stays, and counts as
+    /// gone.
+    ///
+    /// # Errors
+    /// Errors of the API server.
+    pub(crate) async fn delete(&self, object: &InstalledObject) -> Result<bool, Error> {
+        let kind: GroupVersionKind = object.gvk();
+        let Some(kind) = self.cluster.find(&kind).await? else {
+            return Ok(true);
+        };
+        let client = self.cluster.client.clone();
+        let api: Api<DynamicObject> = kind.api(client, object.namespace.as_deref());
+        let found = match api.get_metadata_opt(&object.name).await {
+            Ok(Some(found)) => found.metadata,
+            Ok(None) => return Ok(true),
+            Err(kube::Error::Api(status)) if status.code == 404 => {
+                self.cluster.forget(&object.gvk());
+                return Ok(true);
+            }
+            Err(error) => return Err(error.into()),
+        };
+        if !matches!(self.ownership(&found), Ownership::Ours) {
+            tracing::info!(
+                kind = object.kind,
+                name = object.name,
+                "left alone: it is of others"
+            );
+            return Ok(true);
+        }
+        self.delete_found(&api, object, &found).await
+    }
+
+    /// Deletes a hook of a former run, and returns whether it is gone.
+    ///
+    /// # Errors
+    /// Errors of the API server.
+    pub(crate) async fn delete_hook(
+        &self,
+        object: &InstalledObject,
+        found: &ObjectMeta,
+    ) -> Result<bool, Error> {
+        let Some(kind) = self.cluster.find(&object.gvk()).await? else {
+            return Ok(true);
+        };
+        let client = self.cluster.client.clone();
+        let api = kind.api(client, object.namespace.as_deref());
+        self.delete_found(&api, object, found).await
+    }
+
+    async fn delete_found(
+        &self,
+        api: &Api<DynamicObject>,
+        object: &InstalledObject,
+        found: &ObjectMeta,
+    ) -> Result<bool, Error> {
+        if found.deletion_timestamp.is_some() {
+            return Ok(false);
+        }
+        let params = DeleteParams {
+            preconditions: Some(Preconditions {
+                uid: found.uid.clone(),
+                resource_version: None,
+            }),
+            ..DeleteParams::background()
+        };
+        match api.delete(&object.name, &params).await {
+            Ok(_) => {}
+            Err(kube::Error::Api(status)) if status.is_not_found() || status.is_conflict() => {}
+            Err(error) => return Err(error.into()),
+        }
+        tracing::info!(kind = object.kind, name = object.name, "deleted");
+        Ok(api.get_metadata_opt(&object.name).await?.is_none())
+    }
+}
+
+/// Sorts objects as Helm deletes them, but with custom resources first: an operator that the chart installs has to see their deletion.
+pub(crate) fn in_order_of_deletion(objects: &mut [InstalledObject]) {
+    let rank = |kind: &str| UNINSTALL_ORDER.iter().position(|it| *it == kind);
+    objects.sort_by_key(|object| (rank(&object.kind), object.clone()));
+}

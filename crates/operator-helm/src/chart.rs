@@ -1,0 +1,195 @@
+//! A chart that is compiled into the operator.
+
+use std::{fmt::Write, sync::Arc};
+
+use chart_api::{kinds, schema};
+use helm_render::{
+    Options,
+    chart::{Chart as HelmChart, File},
+    render,
+    values::Table,
+};
+use include_dir::Dir;
+use k8s_openapi::{
+    api::rbac::v1::PolicyRule,
+    apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
+};
+use kube::api::{ApiResource, GroupVersionKind};
+use operator_runtime::{Controller, Rules, ScopedResource, Verb};
+use schemars::Schema;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::{error::Error, releases::ReleaseObject};
+
+/// A Helm chart that an operator installs.
+///
+/// ```
+/// use std::sync::LazyLock;
+/// use operator_helm::{Chart, include_dir::{self, include_dir}};
+///
+/// static CHART: LazyLock<Chart> = LazyLock::new(|| {
+///     Chart::embedded(&include_dir!("$CARGO_MANIFEST_DIR/examples/memcached"))
+/// });
+/// # fn main() -> Result<(), operator_helm::Error> { CHART.check() }
+/// ```
+#[derive(Debug)]
+pub struct Chart {
+    pub(crate) chart: Arc<HelmChart>,
+    /// The digest of all files.
+    pub(crate) digest: String,
+    /// Whether a template asks which API versions the cluster has.
+    pub(crate) asks_for_versions: bool,
+}
+
+impl Chart {
+    /// The chart in a directory that is compiled into the operator. `.helmignore` applies.
+    ///
+    /// # Panics
+    /// If the directory holds no chart: with it, no operator can be built.
+    pub fn embedded(directory: &Dir<'_>) -> Self {
+        let mut files = Vec::new();
+        collect(directory, &mut files);
+        let name = files.iter().find(|file| file.name == "Chart.yaml");
+        let name = name.map(|file| file.text().into_owned());
+        match Self::of(files) {
+            Ok(chart) => chart,
+            Err(error) => panic!("not a chart: {error}\n{}", name.unwrap_or_default()),
+        }
+    }
+
+    /// The chart of files with paths such as `templates/service.yaml`. `.helmignore` applies.
+    ///
+    /// # Errors
+    /// The files are no chart.
+    pub fn of(mut files: Vec<File>) -> Result<Self, Error> {
+        files.sort_by(|a, b| a.name.cmp(&b.name));
+        let mut hasher = Sha256::new();
+        for file in &files {
+            for part in [file.name.as_bytes(), &file.data] {
+                hasher.update(part.len().to_le_bytes());
+                hasher.update(part);
+            }
+        }
+        let chart = HelmChart::from_directory(files).map_err(Error::Render)?;
+        Ok(Self {
+            digest: hex(&hasher.finalize()),
+            asks_for_versions: any_template(&chart, &|text| text.contains("APIVersions")),
+            chart: Arc::new(chart),
+        })
+    }
+
+    /// Checks that the chart renders objects with its own values.
+    ///
+    /// # Errors
+    /// It does not, or only with values that have no default.
+    pub fn check(&self) -> Result<(), Error> {
+        let rendered = render(&self.chart, &Table::new(), &Options::default());
+        rendered.map(drop).map_err(Error::Render)
+    }
+
+    /// The schema of the values, for the `spec` of the custom resource: of `values.schema.json` or, without that file, of what
+    /// `values.yaml` holds.
+    pub fn schema(&self) -> Schema {
+        match schema::of(&self.chart).schema {
+            Value::Object(schema) => schema.into(),
+            _ => Schema::default(),
+        }
+    }
+
+    /// Grants a controller what it needs to install the chart: it may get, list, watch, create, patch and delete each kind of object
+    /// that a template can render, over all its branches, and it holds what the roles of the chart grant.
+    #[must_use]
+    pub fn permissions<K, C>(&'static self, controller: Controller<K, C>) -> Controller<K, C>
+    where
+        K: ReleaseObject,
+        C: Send + Sync + 'static,
+    {
+        controller.needs_derived(|| self.rules())
+    }
+
+    /// The permissions of [`permissions`](Self::permissions).
+    pub fn rules(&self) -> Rules {
+        let found = kinds::of(&self.chart, &[]);
+        let mut rules = Rules::default();
+        for kind in &found.rendered {
+            rules.allow_dynamic(&scoped(kind), &MANAGE);
+        }
+        for kind in &found.looked_up {
+            rules.allow_dynamic(&scoped(kind), &[Verb::Get, Verb::List]);
+        }
+        if found.has_crds {
+            let verbs = &[Verb::Get, Verb::Create, Verb::Patch];
+            rules.allow::<CustomResourceDefinition>(verbs);
+        }
+        for grant in found.granted {
+            // A rule that cannot be read is none: the API server refuses the role.
+            if let Ok(rule) = serde_json::from_value::<PolicyRule>(grant.rule) {
+                rules.allow_rule(rule);
+            }
+        }
+        for (kind, name) in found.bound {
+            let plural = format!("{}s", kind.to_lowercase());
+            rules.allow_rule(PolicyRule {
+                api_groups: Some(vec!["rbac.authorization.k8s.io".to_owned()]),
+                resources: Some(vec![plural]),
+                resource_names: Some(vec![name]),
+                verbs: vec!["bind".to_owned()],
+                ..PolicyRule::default()
+            });
+        }
+        rules
+    }
+
+    /// The name and the version, such as `memcached-1.2.3`.
+    pub(crate) fn label(&self) -> String {
+        let metadata = &self.chart.metadata;
+        format!("{}-{}", metadata.name, metadata.version)
+    }
+}
+
+/// What a release does with its objects.
+const MANAGE: [Verb; 6] = [
+    Verb::Get,
+    Verb::List,
+    Verb::Watch,
+    Verb::Create,
+    Verb::Patch,
+    Verb::Delete,
+];
+
+fn scoped(kind: &kinds::RenderedKind) -> ScopedResource {
+    let gvk = GroupVersionKind::gvk(&kind.group, &kind.version, &kind.kind);
+    let resource = ApiResource::from_gvk_with_plural(&gvk, &kind.plural);
+    match kind.namespaced {
+        true => ScopedResource::namespaced(resource),
+        false => ScopedResource::cluster_scoped(resource),
+    }
+}
+
+fn collect(directory: &Dir<'_>, files: &mut Vec<File>) {
+    for file in directory.files() {
+        // Charts of other systems have `\` in no path.
+        let name = file.path().to_string_lossy().replace('\\', "/");
+        files.push(File::new(name, file.contents()));
+    }
+    for inner in directory.dirs() {
+        collect(inner, files);
+    }
+}
+
+/// Whether this holds for the text of any template, also of charts that this one depends on.
+fn any_template(chart: &HelmChart, holds: &dyn Fn(&str) -> bool) -> bool {
+    let mut own = chart.templates.iter();
+    own.any(|file| holds(&file.text()))
+        || chart.dependencies.iter().any(|it| any_template(it, holds))
+}
+
+/// The bytes as a text.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string does not fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}

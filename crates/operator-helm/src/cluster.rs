@@ -1,0 +1,106 @@
+//! What the API server serves.
+
+use std::{
+    collections::BTreeSet,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use helm_render::chart::Capabilities;
+use kube::{Client, core::GroupVersionKind, discovery::Discovery};
+use operator_runtime::ScopedResource;
+use parking_lot::Mutex;
+
+/// How long the answer about versions counts. Versions change with an upgrade of the cluster, or with a CRD.
+const VALID: Duration = Duration::from_secs(10 * 60);
+
+/// What the API server serves, as far as it was asked.
+pub(crate) struct Cluster {
+    pub(crate) client: Client,
+    kinds: Mutex<Vec<(GroupVersionKind, ScopedResource)>>,
+    versions: tokio::sync::Mutex<Option<Known>>,
+}
+
+struct Known {
+    capabilities: Arc<Capabilities>,
+    has_apis: bool,
+    at: Instant,
+}
+
+impl Cluster {
+    pub(crate) fn new(client: Client) -> Self {
+        Self {
+            client,
+            kinds: Mutex::default(),
+            versions: tokio::sync::Mutex::default(),
+        }
+    }
+
+    /// The type of a kind, if the API server serves it. What is found once is not asked for again.
+    pub(crate) async fn find(
+        &self,
+        kind: &GroupVersionKind,
+    ) -> kube::Result<Option<ScopedResource>> {
+        if let Some(known) = self.known(kind) {
+            return Ok(Some(known));
+        }
+        let found = ScopedResource::discover(&self.client, kind).await?;
+        if let Some(found) = &found {
+            self.kinds.lock().push((kind.clone(), found.clone()));
+        }
+        Ok(found)
+    }
+
+    fn known(&self, kind: &GroupVersionKind) -> Option<ScopedResource> {
+        let known = self.kinds.lock();
+        let found = known.iter().find(|(known, _)| known == kind);
+        found.map(|(_, found)| found.clone())
+    }
+
+    /// Forgets a kind, which the API server may no longer serve.
+    pub(crate) fn forget(&self, kind: &GroupVersionKind) {
+        self.kinds.lock().retain(|(known, _)| known != kind);
+    }
+
+    /// The version of Kubernetes and, if a chart asks for them, of all APIs.
+    pub(crate) async fn capabilities(&self, with_apis: bool) -> kube::Result<Arc<Capabilities>> {
+        let mut versions = self.versions.lock().await;
+        if let Some(known) = &*versions
+            && known.at.elapsed() < VALID
+            && (known.has_apis || !with_apis)
+        {
+            return Ok(known.capabilities.clone());
+        }
+        let info = self.client.apiserver_version().await?;
+        let mut capabilities = Capabilities::default();
+        // One that is not understood leaves the default.
+        if let Ok(version) = info.git_version.parse() {
+            capabilities.kube_version = version;
+        }
+        if with_apis {
+            capabilities.api_versions = self.api_versions().await?;
+        }
+        let capabilities = Arc::new(capabilities);
+        *versions = Some(Known {
+            capabilities: capabilities.clone(),
+            has_apis: with_apis,
+            at: Instant::now(),
+        });
+        Ok(capabilities)
+    }
+
+    /// `apps/v1` and `apps/v1/Deployment`, of all APIs.
+    async fn api_versions(&self) -> kube::Result<Vec<String>> {
+        let discovery = Discovery::new(self.client.clone()).run().await?;
+        let mut all = BTreeSet::new();
+        for group in discovery.groups() {
+            for version in group.versions() {
+                for (resource, _) in group.versioned_resources(version) {
+                    all.insert(format!("{}/{}", resource.api_version, resource.kind));
+                    all.insert(resource.api_version);
+                }
+            }
+        }
+        Ok(all.into_iter().collect())
+    }
+}

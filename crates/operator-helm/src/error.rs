@@ -1,0 +1,92 @@
+//! Why a release is not what it should be.
+
+use operator_runtime::ReconcileError;
+
+/// Why a release cannot be installed, upgraded or uninstalled.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A template fails, or the values do not fit the chart: in the words of Helm, which name the template and the line.
+    #[error("the chart does not render: {0}")]
+    Render(helm_render::Error),
+    /// A template renders what is no object.
+    #[error("{path} renders {what}")]
+    NoObject {
+        /// The template.
+        path: String,
+        /// What it renders instead.
+        what: String,
+    },
+    /// The API server does not serve the kind of an object.
+    #[error("{path} renders the kind {kind} of {api_version}, which the API server does not serve")]
+    NotServed {
+        /// The template.
+        path: String,
+        /// The kind.
+        kind: String,
+        /// Its API version.
+        api_version: String,
+    },
+    /// An object exists that is not of this release.
+    #[error(
+        "{object} exists, and belongs to {owner}; the annotation `operator-helm/adopt: \"true\"` of the release takes it over"
+    )]
+    Foreign {
+        /// The kind and the name.
+        object: String,
+        /// Whom it belongs to, in words.
+        owner: String,
+    },
+    /// The API server refuses an object.
+    #[error("the API server refuses {object} of {path}")]
+    Refused {
+        /// The kind and the name.
+        object: String,
+        /// The template.
+        path: String,
+        /// The answer.
+        source: kube::Error,
+    },
+    /// A hook failed.
+    #[error("the hook {object} of {path} failed: {message}")]
+    Hook {
+        /// The kind and the name.
+        object: String,
+        /// The template.
+        path: String,
+        /// Its own words.
+        message: String,
+    },
+    /// No chart was added for the controller.
+    #[error("no chart was added for the controller `{0}` and this kind")]
+    NoChart(&'static str),
+    /// A call of the API server failed.
+    #[error("a call to the API server failed")]
+    Kube(#[from] kube::Error),
+}
+
+impl Error {
+    /// Whether the same values would fail in the same way.
+    pub(crate) fn is_of_values(&self) -> bool {
+        matches!(self, Self::Render(_) | Self::NoObject { .. })
+    }
+}
+
+impl ReconcileError for Error {
+    fn reason(&self) -> &'static str {
+        match self {
+            Self::Render(_) => "RenderFailed",
+            Self::NoObject { .. } => "NoObject",
+            Self::NotServed { .. } => "KindNotServed",
+            Self::Foreign { .. } => "ObjectExists",
+            Self::Refused { .. } => "ObjectRefused",
+            Self::Hook { .. } => "HookFailed",
+            Self::NoChart(_) => "NoChart",
+            Self::Kube(_) => "ApiCallFailed",
+        }
+    }
+
+    /// Values that do not render wait for a change of the values.
+    fn is_terminal(&self) -> bool {
+        self.is_of_values()
+    }
+}

@@ -1,0 +1,113 @@
+//! The releases of an operator's charts.
+
+use std::{any::Any, collections::HashMap, fmt::Debug, sync::Arc};
+
+use kube::{
+    api::DynamicObject,
+    core::object::{HasSpec, HasStatus},
+    runtime::{events::Recorder, reflector::ObjectRef},
+};
+use operator_runtime::{Action, Applier, DynamicWatches, Manager, TypedObject, Watch};
+use parking_lot::Mutex;
+use serde::{Serialize, de::DeserializeOwned};
+
+use crate::{
+    chart::Chart, cluster::Cluster, error::Error, marks, release::Run, rendering::Rendering,
+    status::ReleaseStatus,
+};
+
+/// A custom resource whose objects are releases: its spec has the values.
+pub trait ReleaseObject:
+    TypedObject
+    + HasSpec<Spec: Serialize>
+    + HasStatus<Status = ReleaseStatus>
+    + Serialize
+    + DeserializeOwned
+    + Debug
+{
+}
+
+impl<K> ReleaseObject for K where
+    K: TypedObject
+        + HasSpec<Spec: Serialize>
+        + HasStatus<Status = ReleaseStatus>
+        + Serialize
+        + DeserializeOwned
+        + Debug
+{
+}
+
+/// Installs, upgrades and uninstalls the releases of charts. The context of the controllers has one.
+pub struct Releases {
+    pub(crate) cluster: Arc<Cluster>,
+    pub(crate) applier: Applier,
+    pub(crate) recorder: Recorder,
+    /// The charts, by the controllers that install them.
+    charts: HashMap<&'static str, Arc<dyn Any + Send + Sync>>,
+}
+
+/// A chart, and what is known of its releases.
+pub(crate) struct Installed<K> {
+    pub(crate) chart: &'static Chart,
+    pub(crate) watches: DynamicWatches<K>,
+    /// What the chart rendered last, by the uid of the custom resource.
+    pub(crate) renderings: Mutex<HashMap<String, Arc<Rendering>>>,
+}
+
+impl Releases {
+    /// The releases of no chart yet.
+    pub fn new(manager: &Manager) -> Self {
+        Self {
+            cluster: Arc::new(Cluster::new(manager.client())),
+            applier: manager.applier(),
+            recorder: manager.recorder(),
+            charts: HashMap::new(),
+        }
+    }
+
+    /// Adds a chart: each object of type `K` is a release of it, which the controller of this name installs.
+    pub fn add<K: ReleaseObject>(
+        &mut self,
+        manager: &Manager,
+        controller: &'static str,
+        chart: &'static Chart,
+    ) {
+        let own = Watch::new().labels(&format!("{}={controller}", marks::CONTROLLER));
+        let installed = Installed {
+            chart,
+            watches: manager.watches_dynamic::<K>(controller, own, |object| release(object)),
+            renderings: Mutex::default(),
+        };
+        self.charts.insert(controller, Arc::new(installed));
+    }
+
+    /// Drives the cluster toward what the chart renders for `object`: installs or upgrades its release, corrects what others changed,
+    /// or uninstalls it.
+    ///
+    /// # Errors
+    /// The release cannot be what the object asks for; its conditions say why.
+    pub async fn reconcile<K: ReleaseObject>(
+        &self,
+        controller: &'static str,
+        object: &K,
+    ) -> Result<Action, Error> {
+        let installed = self.charts.get(controller).cloned();
+        let installed = installed.and_then(|it| it.downcast::<Installed<K>>().ok());
+        let installed = installed.ok_or(Error::NoChart(controller))?;
+        Run::new(self, &installed, controller, object)
+            .reconcile()
+            .await
+    }
+}
+
+/// The custom resource of an object.
+fn release<K: ReleaseObject>(object: &DynamicObject) -> Vec<ObjectRef<K>> {
+    let annotations = object.metadata.annotations.as_ref();
+    let Some(release) = annotations.and_then(|it| it.get(marks::RELEASE)) else {
+        return Vec::new();
+    };
+    vec![match release.split_once('/') {
+        Some((namespace, name)) => ObjectRef::new(name).within(namespace),
+        None => ObjectRef::new(release),
+    }]
+}

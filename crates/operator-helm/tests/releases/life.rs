@@ -1,0 +1,287 @@
+//! The life of a release: installed, changed, corrected, refused, restarted, uninstalled.
+
+use anyhow::{Result, ensure};
+use k8s_openapi::api::{
+    apps::v1::StatefulSet,
+    core::v1::{ConfigMap, Secret, Service},
+    rbac::v1::ClusterRole,
+};
+use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
+use operator_runtime::envtest::{Cluster, eventually};
+use serde_json::{Value, from_value, json};
+
+use crate::web::{LIMIT, Release, run};
+
+fn message(config: &ConfigMap) -> Option<&str> {
+    Some(config.data.as_ref()?.get("message")?.as_str())
+}
+
+fn replicas(set: &StatefulSet) -> Option<i32> {
+    set.spec.replicas
+}
+
+#[tokio::test]
+async fn a_release_follows_its_values() -> Result<()> {
+    let cluster = Cluster::start()?;
+    let operator = run(&cluster)?;
+    let release = Release::new(&cluster, "follows")?;
+    release
+        .create(json!({ "replicaCount": 2, "role": { "create": true } }))
+        .await?;
+    let status = release.is_at(1).await?;
+    ensure!(status.history[0].chart == "web-1.2.3", "{status:?}");
+    ensure!(
+        status.history[0].app_version.as_deref() == Some("4.5"),
+        "{status:?}"
+    );
+    ensure!(status.objects.len() == 5, "{status:?}");
+    release.condition("Released", "True", "").await?;
+    release
+        .condition("Deployed", "True", "follows says hello.")
+        .await?;
+    release
+        .has::<StatefulSet>("follows", |it| replicas(it) == Some(2))
+        .await?;
+    let config = |text: &'static str| move |it: &ConfigMap| message(it) == Some(text);
+    release.has("follows-config", config("hello")).await?;
+    release
+        .cluster_api::<ClusterRole>()
+        .get("default-follows")
+        .await?;
+
+    release
+        .change(json!({ "message": "bye", "role": null }))
+        .await?;
+    let status = release.is_at(2).await?;
+    ensure!(
+        status.history.len() == 2 && status.history[0].upgrade,
+        "{status:?}"
+    );
+    release.has("follows-config", config("bye")).await?;
+    // The chart's default is back, so the role is gone.
+    let role = release
+        .cluster_api::<ClusterRole>()
+        .get_opt("default-follows")
+        .await?;
+    ensure!(role.is_none(), "{role:?}");
+
+    release
+        .change(json!({ "config": { "enabled": false } }))
+        .await?;
+    release.is_at(3).await?;
+    release.lacks::<ConfigMap>("follows-config").await?;
+
+    release.delete().await?;
+    release.is_gone().await?;
+    release.lacks::<StatefulSet>("follows").await?;
+    release.lacks::<Service>("follows").await?;
+    // It says `helm.sh/resource-policy: keep`.
+    release.has::<Secret>("follows-kept", |_| true).await?;
+    ensure!(operator.refused() == Vec::<String>::new());
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_others_change_is_corrected() -> Result<()> {
+    let cluster = Cluster::start()?;
+    let _operator = run(&cluster)?;
+    let release = Release::new(&cluster, "drifts")?;
+    release.create(json!({})).await?;
+    release.is_at(1).await?;
+    let edit = Patch::Merge(json!({ "spec": { "replicas": 7 } }));
+    let params = PatchParams::default();
+    release
+        .api::<StatefulSet>()
+        .patch("drifts", &params, &edit)
+        .await?;
+    release
+        .has::<StatefulSet>("drifts", |it| replicas(it) == Some(1))
+        .await?;
+    release
+        .condition("Drifted", "False", "StatefulSet drifts")
+        .await?;
+    let edit = Patch::Merge(json!({ "data": { "message": "mine" } }));
+    release
+        .api::<ConfigMap>()
+        .patch("drifts-config", &params, &edit)
+        .await?;
+    release
+        .has::<ConfigMap>("drifts-config", |it| message(it) == Some("hello"))
+        .await?;
+    // Without its marks, the watch no longer shows it.
+    let edit = Patch::Merge(json!({ "metadata": { "labels": null } }));
+    release
+        .api::<Service>()
+        .patch("drifts", &params, &edit)
+        .await?;
+    release
+        .has::<Service>("drifts", |it| it.metadata.labels.is_some())
+        .await?;
+    let params = DeleteParams::default();
+    release
+        .api::<StatefulSet>()
+        .delete("drifts", &params)
+        .await?;
+    release.api::<Service>().delete("drifts", &params).await?;
+    release
+        .api::<Secret>()
+        .delete("drifts-kept", &params)
+        .await?;
+    release.has::<StatefulSet>("drifts", |_| true).await?;
+    release.has::<Service>("drifts", |_| true).await?;
+    release.has::<Secret>("drifts-kept", |_| true).await?;
+    let status = release.is_at(1).await?;
+    ensure!(status.history.len() == 1, "{status:?}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_failure_says_why_and_changes_nothing() -> Result<()> {
+    let cluster = Cluster::start()?;
+    let _operator = run(&cluster)?;
+    let release = Release::new(&cluster, "fails")?;
+    // The template needs a message.
+    release.create(json!({ "message": "" })).await?;
+    let failed = release
+        .condition("Released", "False", "a message is needed")
+        .await?;
+    ensure!(failed.reason == "RenderFailed", "{failed:?}");
+    ensure!(
+        failed.message.contains("web/templates/config.yaml"),
+        "{failed:?}"
+    );
+    release
+        .condition("Ready", "False", "a message is needed")
+        .await?;
+    release
+        .condition("ReleaseFailed", "True", "a message is needed")
+        .await?;
+    release.condition("Irreconcilable", "True", "").await?;
+    release.lacks::<Service>("fails").await?;
+
+    release.change(json!({ "message": "hello" })).await?;
+    let installed = release.is_at(1).await?;
+    release.condition("ReleaseFailed", "False", "").await?;
+
+    // The API server refuses the second of the objects that change: none is changed.
+    release
+        .change(json!({ "message": "bye", "replicaCount": -1 }))
+        .await?;
+    let failed = release
+        .condition("Released", "False", "spec.replicas")
+        .await?;
+    ensure!(failed.reason == "ObjectRefused", "{failed:?}");
+    ensure!(
+        failed.message.contains("web/templates/set.yaml"),
+        "{failed:?}"
+    );
+    release
+        .has::<ConfigMap>("fails-config", |it| message(it) == Some("hello"))
+        .await?;
+    let status = release.status().await?;
+    ensure!(status.revision == installed.revision, "{status:?}");
+
+    // The former values end the failure.
+    release
+        .change(json!({ "message": "hello", "replicaCount": 1 }))
+        .await?;
+    release.condition("Released", "True", "").await?;
+    release.delete().await?;
+    release.is_gone().await
+}
+
+#[tokio::test]
+async fn an_object_of_others_is_not_taken() -> Result<()> {
+    let cluster = Cluster::start()?;
+    let _operator = run(&cluster)?;
+    let release = Release::new(&cluster, "takes")?;
+    let config: ConfigMap = from_value(json!({
+        "metadata": { "name": "takes-config" },
+        "data": { "message": "mine" },
+    }))?;
+    release
+        .api()
+        .create(&PostParams::default(), &config)
+        .await?;
+    release.create(json!({})).await?;
+    let failed = release
+        .condition("Released", "False", "ConfigMap takes-config exists")
+        .await?;
+    ensure!(failed.reason == "ObjectExists", "{failed:?}");
+    release
+        .has::<ConfigMap>("takes-config", |it| message(it) == Some("mine"))
+        .await?;
+    let annotation = json!({ "metadata": { "annotations": { "operator-helm/adopt": "true" } } });
+    let (params, patch) = (PatchParams::default(), Patch::Merge(annotation));
+    release
+        .api::<crate::web::Web>()
+        .patch("takes", &params, &patch)
+        .await?;
+    release.is_at(1).await?;
+    release
+        .has::<ConfigMap>("takes-config", |it| message(it) == Some("hello"))
+        .await?;
+    Ok(())
+}
+
+/// The versions of all objects of a release.
+async fn versions(release: &Release) -> Result<Vec<Value>> {
+    let set = release.api::<StatefulSet>().get(release.name).await?;
+    let service = release.api::<Service>().get(release.name).await?;
+    let web = release.api::<crate::web::Web>().get(release.name).await?;
+    let all = [&set.metadata, &service.metadata, &web.metadata];
+    Ok(all
+        .iter()
+        .map(|meta| json!(meta.resource_version))
+        .collect())
+}
+
+#[tokio::test]
+async fn a_restart_changes_nothing() -> Result<()> {
+    let cluster = Cluster::start()?;
+    let operator = run(&cluster)?;
+    let release = Release::new(&cluster, "stays")?;
+    release.create(json!({})).await?;
+    release.is_at(1).await?;
+    release
+        .condition("Ready", "False", "StatefulSet stays")
+        .await?;
+    let before = versions(&release).await?;
+    operator.stop()?;
+    let _operator = run(&cluster)?;
+    // A second release shows that the operator works again.
+    let other = Release::new(&cluster, "other")?;
+    other.create(json!({})).await?;
+    other.is_at(1).await?;
+    ensure!(versions(&release).await? == before);
+
+    let annotation = json!({ "metadata": { "annotations": { "operator-helm/paused": "true" } } });
+    let (params, patch) = (PatchParams::default(), Patch::Merge(annotation));
+    release
+        .api::<crate::web::Web>()
+        .patch("stays", &params, &patch)
+        .await?;
+    release.condition("Paused", "True", "").await?;
+    release.change(json!({ "replicaCount": 3 })).await?;
+    let on = json!({ "metadata": { "annotations": null } });
+    let patch = Patch::Merge(on);
+    release
+        .has::<StatefulSet>("stays", |it| replicas(it) == Some(1))
+        .await?;
+    release
+        .api::<crate::web::Web>()
+        .patch("stays", &params, &patch)
+        .await?;
+    release
+        .has::<StatefulSet>("stays", |it| replicas(it) == Some(3))
+        .await?;
+    eventually(LIMIT, async || {
+        let status = release.status().await?;
+        ensure!(
+            status.conditions.iter().all(|it| it.type_ != "Paused"),
+            "{status:?}"
+        );
+        Ok(())
+    })
+    .await
+}

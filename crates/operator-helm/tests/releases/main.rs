@@ -1,0 +1,5 @@
+//! Releases on a real kube-apiserver.
+
+mod hooks;
+mod life;
+mod web;

@@ -1,0 +1,217 @@
+//! The operator of these tests: a Web is a release of `tests/charts/web`.
+
+use std::{
+    fmt::Debug,
+    sync::{Arc, LazyLock},
+    time::Duration,
+};
+
+use anyhow::{Context as _, Result, bail};
+use k8s_openapi::{
+    ClusterResourceScope, NamespaceResourceScope, apimachinery::pkg::apis::meta::v1::Condition,
+};
+use kube::{
+    Api, Client, CustomResource, CustomResourceExt, Resource,
+    api::{DeleteParams, Patch, PatchParams, PostParams},
+};
+use operator_helm::{
+    Chart, Error, ReleaseStatus, Releases, Values,
+    include_dir::{self, include_dir},
+};
+use operator_runtime::{
+    Action, Controller, Controllers, Manager, ManagerOptions, ReadyCondition, WatchScope,
+    envtest::{Cluster, NAMESPACE, Operator, eventually},
+    webhook::Webhooks,
+};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::{Value, json};
+
+/// How long a test waits.
+pub const LIMIT: Duration = Duration::from_secs(30);
+
+pub const NAME: &str = "charts-web";
+
+const OPTIONS: ManagerOptions = ManagerOptions {
+    name: "web.example.com",
+    scope: WatchScope::Cluster,
+};
+
+pub fn chart() -> &'static Chart {
+    static CHART: LazyLock<Chart> =
+        LazyLock::new(|| Chart::embedded(&include_dir!("$CARGO_MANIFEST_DIR/tests/charts/web")));
+    &CHART
+}
+
+#[derive(Clone, Debug, Default, PartialEq, CustomResource, Deserialize, JsonSchema, Serialize)]
+#[kube(
+    group = "charts.example.com",
+    version = "v1alpha1",
+    kind = "Web",
+    namespaced,
+    derive = "Default",
+    derive = "PartialEq",
+    status = "ReleaseStatus"
+)]
+#[serde(transparent)]
+pub struct WebSpec(#[schemars(schema_with = "schema")] pub Values);
+
+fn schema(_: &mut SchemaGenerator) -> Schema {
+    chart().schema()
+}
+
+struct Context {
+    releases: Releases,
+}
+
+async fn reconcile(web: Arc<Web>, context: Arc<Context>) -> Result<Action, Error> {
+    context.releases.reconcile(NAME, &*web).await
+}
+
+fn controllers() -> Controllers<Context> {
+    let controller = Controller::new(NAME, reconcile);
+    let controller = controller
+        .condition(ReadyCondition::positive("Ready"))
+        .finalizer();
+    chart().permissions(controller).into()
+}
+
+/// Starts the operator, with exactly the permissions that the chart asks for.
+pub fn run(cluster: &Cluster) -> Result<Operator> {
+    let context = |manager: &Manager| {
+        let mut releases = Releases::new(manager);
+        releases.add::<Web>(manager, NAME, chart());
+        Context { releases }
+    };
+    let crds = anyhow::Ok(vec![Web::crd()]);
+    cluster.run(&OPTIONS, crds, controllers(), Webhooks::default(), context)
+}
+
+/// A release, from the outside.
+pub struct Release {
+    pub client: Client,
+    pub name: &'static str,
+}
+
+impl Release {
+    pub fn new(cluster: &Cluster, name: &'static str) -> Result<Self> {
+        let client = cluster.client()?;
+        Ok(Self { client, name })
+    }
+
+    pub fn api<K>(&self) -> Api<K>
+    where
+        K: Resource<Scope = NamespaceResourceScope, DynamicType = ()>,
+    {
+        Api::namespaced(self.client.clone(), NAMESPACE)
+    }
+
+    pub fn cluster_api<K>(&self) -> Api<K>
+    where
+        K: Resource<Scope = ClusterResourceScope, DynamicType = ()>,
+    {
+        Api::all(self.client.clone())
+    }
+
+    /// Creates the custom resource.
+    pub async fn create(&self, values: Value) -> Result<()> {
+        let web: Web = serde_json::from_value(json!({
+            "apiVersion": "charts.example.com/v1alpha1",
+            "kind": "Web",
+            "metadata": { "name": self.name },
+            "spec": values,
+        }))?;
+        self.api().create(&PostParams::default(), &web).await?;
+        Ok(())
+    }
+
+    /// Merges values into those of the custom resource.
+    pub async fn change(&self, values: Value) -> Result<()> {
+        let patch = Patch::Merge(json!({ "spec": values }));
+        let params = PatchParams::default();
+        self.api::<Web>().patch(self.name, &params, &patch).await?;
+        Ok(())
+    }
+
+    pub async fn delete(&self) -> Result<()> {
+        let api: Api<Web> = self.api();
+        api.delete(self.name, &DeleteParams::default()).await?;
+        Ok(())
+    }
+
+    /// Waits until the custom resource is gone.
+    pub async fn is_gone(&self) -> Result<()> {
+        let api: Api<Web> = self.api();
+        eventually(LIMIT, async || match api.get_opt(self.name).await? {
+            None => Ok(()),
+            Some(web) => bail!("{} exists: {:?}", self.name, web.status),
+        })
+        .await
+    }
+
+    pub async fn status(&self) -> Result<ReleaseStatus> {
+        let api: Api<Web> = self.api();
+        api.get(self.name).await?.status.context("no status")
+    }
+
+    /// Waits until this revision is installed whole, for the newest generation.
+    pub async fn is_at(&self, revision: i64) -> Result<ReleaseStatus> {
+        let api: Api<Web> = self.api();
+        eventually(LIMIT, async || {
+            let web = api.get(self.name).await?;
+            let status = web.status.unwrap_or_default();
+            let is_observed = status.observed_generation == web.metadata.generation;
+            match status.revision == Some(revision) && status.pending.is_none() && is_observed {
+                true => Ok(status),
+                false => bail!("{status:?}"),
+            }
+        })
+        .await
+    }
+
+    /// Waits until a condition has this status, reason and, among others, these words.
+    pub async fn condition(&self, type_: &str, status: &str, words: &str) -> Result<Condition> {
+        eventually(LIMIT, async || {
+            let all = self.status().await?.conditions;
+            let found = all.iter().find(|it| it.type_ == type_).cloned();
+            let found = found.with_context(|| format!("no {type_} in {all:?}"))?;
+            match found.status == status && found.message.contains(words) {
+                true => Ok(found),
+                false => bail!("{found:?}"),
+            }
+        })
+        .await
+    }
+
+    /// Waits until an object exists and holds this.
+    pub async fn has<K>(&self, name: &str, holds: impl Fn(&K) -> bool) -> Result<K>
+    where
+        K: Resource<Scope = NamespaceResourceScope, DynamicType = ()>
+            + Clone
+            + DeserializeOwned
+            + Debug,
+    {
+        let api: Api<K> = self.api();
+        eventually(LIMIT, async || match api.get_opt(name).await? {
+            Some(found) if holds(&found) => Ok(found),
+            found => bail!("{name}: {found:?}"),
+        })
+        .await
+    }
+
+    /// Waits until an object is gone.
+    pub async fn lacks<K>(&self, name: &str) -> Result<()>
+    where
+        K: Resource<Scope = NamespaceResourceScope, DynamicType = ()>
+            + Clone
+            + DeserializeOwned
+            + Debug,
+    {
+        let api: Api<K> = self.api();
+        eventually(LIMIT, async || match api.get_opt(name).await? {
+            None => Ok(()),
+            Some(found) => bail!("{name} exists: {found:?}"),
+        })
+        .await
+    }
+}
