@@ -11,7 +11,7 @@ use helm_render::{
 };
 use include_dir::Dir;
 use k8s_openapi::{
-    api::rbac::v1::PolicyRule,
+    api::{core::v1::Secret, rbac::v1::PolicyRule},
     apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
 };
 use kube::api::{ApiResource, GroupVersionKind};
@@ -20,7 +20,7 @@ use schemars::Schema;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::{error::Error, releases::ReleaseObject};
+use crate::{error::Error, releases::ReleaseObject, store};
 
 /// A Helm chart that an operator installs.
 ///
@@ -40,6 +40,8 @@ pub struct Chart {
     pub(crate) digest: String,
     /// Whether a template asks which API versions the cluster has.
     pub(crate) asks_for_versions: bool,
+    /// Whether it renders the same from the same values.
+    pub(crate) is_repeatable: bool,
 }
 
 impl Chart {
@@ -75,6 +77,7 @@ impl Chart {
         Ok(Self {
             digest: hex(&hasher.finalize()),
             asks_for_versions: any_template(&chart, &|text| text.contains("APIVersions")),
+            is_repeatable: store::is_repeatable(&chart),
             chart: Arc::new(chart),
         })
     }
@@ -121,6 +124,10 @@ impl Chart {
         if found.has_crds {
             let verbs = &[Verb::Get, Verb::Create, Verb::Patch];
             rules.allow::<CustomResourceDefinition>(verbs);
+        }
+        if !self.is_repeatable {
+            let verbs = &[Verb::Get, Verb::Create, Verb::Patch, Verb::Delete];
+            rules.allow::<Secret>(verbs);
         }
         for grant in found.granted {
             // A rule that cannot be read is none: the API server refuses the role.

@@ -48,10 +48,17 @@ pub(crate) fn of<K: ReleaseObject>(object: &K, outcome: &Outcome<'_>) -> Vec<Con
                 Readiness::Failed(why) => (false, "ObjectFailed", why.as_str()),
                 Readiness::Terminating => (false, "Terminating", "an object is being deleted"),
             };
-            let former = object.status().and_then(|it| condition(&it.conditions, "Drifted"));
+            let former = object
+                .status()
+                .and_then(|it| condition(&it.conditions, "Drifted"));
             let drift = match (drifted.as_slice(), former) {
                 ([], Some(former)) if !*is_new => former.clone(),
-                ([], _) => new("Drifted", false, "InSync", "no object was changed by others"),
+                ([], _) => new(
+                    "Drifted",
+                    false,
+                    "InSync",
+                    "no object was changed by others",
+                ),
                 (drifted, _) => {
                     let message = format!("applied again: {}", drifted.join(", "));
                     new("Drifted", false, "Corrected", &message)

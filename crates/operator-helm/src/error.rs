@@ -56,6 +56,14 @@ pub enum Error {
         /// Its own words.
         message: String,
     },
+    /// What an unrepeatable chart renders does not fit into the Secret that keeps it.
+    #[error("what the chart renders takes {size} bytes packed, and a Secret holds {most}")]
+    TooLarge {
+        /// The size in bytes.
+        size: usize,
+        /// The most in bytes.
+        most: usize,
+    },
     /// No chart was added for the controller.
     #[error("no chart was added for the controller `{0}` and this kind")]
     NoChart(&'static str),
@@ -80,6 +88,7 @@ impl ReconcileError for Error {
             Self::Foreign { .. } => "ObjectExists",
             Self::Refused { .. } => "ObjectRefused",
             Self::Hook { .. } => "HookFailed",
+            Self::TooLarge { .. } => "RenderingTooLarge",
             Self::NoChart(_) => "NoChart",
             Self::Kube(_) => "ApiCallFailed",
         }

@@ -13,6 +13,7 @@ mod release;
 mod releases;
 mod rendering;
 mod status;
+mod store;
 mod uninstall;
 mod values;
 

@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use crate::{
     apply::{Owner, in_order_of_deletion},
+    chart::Chart,
     conditions::{self, Outcome},
     error::Error,
     hooks::{self, Progress},
@@ -23,6 +24,7 @@ use crate::{
     releases::{Installed, ReleaseObject, Releases},
     rendering::{self, Inputs, Rendering},
     status::{InstalledObject, Pending, ReleaseStatus, Revision},
+    store::Kept,
 };
 
 /// The stores of the kinds of a release.
@@ -201,12 +203,28 @@ impl<'a, K: ReleaseObject> Run<'a, K> {
             capabilities: cluster.capabilities(chart.asks_for_versions).await?,
         };
         let known = self.installed.renderings.lock().get(owner.uid()).cloned();
-        if let Some(known) = known.filter(|known| known.of == of)
-            && known.is_current(cluster).await
+        if let Some(known) = known.filter(|known| known.of == of || is_kept(known, &of, chart))
+            && (!chart.is_repeatable || known.is_current(cluster).await)
         {
             return Ok(known);
         }
-        let rendering = rendering::of(cluster, chart, values.clone(), of).await?;
+        let kept = match chart.is_repeatable {
+            true => None,
+            false => owner.kept(&of).await?,
+        };
+        let rendering = match kept {
+            Some(kept) => rendering::of_texts(chart, of, &kept.templates)?,
+            None => {
+                let (rendering, templates) =
+                    rendering::of(cluster, chart, values.clone(), of).await?;
+                if !chart.is_repeatable {
+                    let kept = Kept::new(&rendering.of, templates);
+                    let applier = &self.releases.applier;
+                    owner.keep(applier, &kept, self.status.revision).await?;
+                }
+                rendering
+            }
+        };
         let rendering = Arc::new(rendering);
         let mut renderings = self.installed.renderings.lock();
         renderings.insert(owner.uid().to_owned(), rendering.clone());
@@ -439,6 +457,11 @@ impl<'a, K: ReleaseObject> Run<'a, K> {
         let seconds = seconds.or(minutes.map(|minutes| minutes * 60));
         seconds.filter(|it| *it > 0).map(Duration::from_secs)
     }
+}
+
+/// Whether a rendering stays although the versions of the cluster have changed: one that would give something else.
+fn is_kept(known: &Rendering, of: &Inputs, chart: &Chart) -> bool {
+    !chart.is_repeatable && known.of.digest == of.digest && known.of.release == of.release
 }
 
 /// The key of a kind among the stores.

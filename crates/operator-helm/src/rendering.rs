@@ -6,10 +6,10 @@ use std::{
 };
 
 use helm_render::{
-    Options, Rendered,
+    Options,
     chart::{Capabilities, Release},
     engine::Lookup,
-    manifest::{DeletePolicy, Event},
+    manifest::{self, DeletePolicy, Event, Manifests},
     render,
     values::Table,
 };
@@ -76,7 +76,7 @@ fn digest_of(value: &Value) -> String {
     hex(&Sha256::digest(value.to_string()))
 }
 
-/// Renders the chart.
+/// Renders the chart. Returns the texts of the templates, too.
 ///
 /// # Errors
 /// The chart does not render with these values, or renders what is no object.
@@ -85,7 +85,7 @@ pub(crate) async fn of(
     chart: &'static Chart,
     values: Table,
     of: Inputs,
-) -> Result<Rendering, Error> {
+) -> Result<(Rendering, BTreeMap<String, String>), Error> {
     let looked_up = Arc::new(Mutex::new(BTreeMap::new()));
     let options = Options {
         release: of.release.clone(),
@@ -100,50 +100,64 @@ pub(crate) async fn of(
         Err(error) => return Err(Error::Render(error.to_string().into())),
     };
     let looked_up = std::mem::take(&mut *looked_up.lock().unwrap_or_else(PoisonError::into_inner));
-    sorted(of, looked_up, rendered)
+    let rendering = Rendering::sorted(chart, of, looked_up, rendered.manifests)?;
+    Ok((rendering, rendered.templates))
 }
 
-fn sorted(
+/// What the chart rendered once, by the texts of the templates.
+///
+/// # Errors
+/// They are no objects.
+pub(crate) fn of_texts(
+    chart: &Chart,
     of: Inputs,
-    looked_up: BTreeMap<Query, String>,
-    rendered: Rendered,
+    templates: &BTreeMap<String, String>,
 ) -> Result<Rendering, Error> {
-    let (mut objects, mut hooks, mut crds) = (Vec::new(), Vec::new(), Vec::new());
-    for manifest in &rendered.manifests.manifests {
-        objects.extend(Object::read(&manifest.path, &manifest.text)?);
-    }
-    for hook in &rendered.manifests.hooks {
-        for object in Object::read(&hook.path, &hook.text)? {
-            hooks.push(Hook {
-                object,
-                events: hook.events.clone(),
-                weight: hook.weight,
-                policies: hook.delete_policies.clone(),
-            });
-        }
-    }
-    // They run by weight, and those of equal weight by name.
-    hooks.sort_by(|a, b| (a.weight, &a.object.name).cmp(&(b.weight, &b.object.name)));
-    for crd in &rendered.crds {
-        for document in helm_render::manifest::split(&crd.file.text()) {
-            crds.extend(Object::read(&crd.path, document)?);
-        }
-    }
-    let values = objects.iter().chain(hooks.iter().map(|hook| &hook.object));
-    let values: Vec<_> = values.map(|object| &object.value).collect();
-    let digest = digest_of(&json!(values));
-    Ok(Rendering {
-        of,
-        looked_up,
-        objects,
-        hooks,
-        crds,
-        notes: rendered.manifests.notes,
-        digest,
-    })
+    let manifests = Manifests::of(templates, chart.chart.name(), false).map_err(Error::Render)?;
+    Rendering::sorted(chart, of, BTreeMap::new(), manifests)
 }
 
 impl Rendering {
+    fn sorted(
+        chart: &Chart,
+        of: Inputs,
+        looked_up: BTreeMap<Query, String>,
+        manifests: Manifests,
+    ) -> Result<Self, Error> {
+        let (mut objects, mut hooks, mut crds) = (Vec::new(), Vec::new(), Vec::new());
+        for manifest in &manifests.manifests {
+            objects.extend(Object::read(&manifest.path, &manifest.text)?);
+        }
+        for hook in &manifests.hooks {
+            for object in Object::read(&hook.path, &hook.text)? {
+                hooks.push(Hook {
+                    object,
+                    events: hook.events.clone(),
+                    weight: hook.weight,
+                    policies: hook.delete_policies.clone(),
+                });
+            }
+        }
+        // They run by weight, and those of equal weight by name.
+        hooks.sort_by(|a, b| (a.weight, &a.object.name).cmp(&(b.weight, &b.object.name)));
+        for crd in &chart.chart.crds() {
+            for document in manifest::split(&crd.file.text()) {
+                crds.extend(Object::read(&crd.path, document)?);
+            }
+        }
+        let values = objects.iter().chain(hooks.iter().map(|hook| &hook.object));
+        let values: Vec<_> = values.map(|object| &object.value).collect();
+        Ok(Self {
+            digest: digest_of(&json!(values)),
+            of,
+            looked_up,
+            objects,
+            hooks,
+            crds,
+            notes: manifests.notes,
+        })
+    }
+
     /// Whether what templates looked up is still what they found.
     pub(crate) async fn is_current(&self, cluster: &Cluster) -> bool {
         for (query, digest) in &self.looked_up {

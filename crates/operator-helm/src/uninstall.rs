@@ -58,6 +58,9 @@ impl<K: ReleaseObject> Run<'_, K> {
         }
         self.publish("Uninstalled", &self.installed.chart.label())
             .await;
+        if !self.installed.chart.is_repeatable {
+            self.owner().discard().await?;
+        }
         finalizer::remove(&api, &self.object, finalizer).await?;
         self.forget();
         Ok(Action::await_change())

@@ -6,7 +6,7 @@ use k8s_openapi::api::{
     core::v1::{ConfigMap, Secret, Service},
     rbac::v1::ClusterRole,
 };
-use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
+use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use operator_runtime::envtest::{Cluster, eventually};
 use serde_json::{Value, from_value, json};
 
@@ -221,6 +221,61 @@ async fn an_object_of_others_is_not_taken() -> Result<()> {
     release
         .has::<ConfigMap>("takes-config", |it| message(it) == Some("hello"))
         .await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_password_is_made_once() -> Result<()> {
+    let cluster = Cluster::start()?;
+    let operator = run(&cluster)?;
+    let release = Release::new(&cluster, "secret")?;
+    release
+        .create(json!({ "password": { "create": true } }))
+        .await?;
+    release.is_at(1).await?;
+    let password = release
+        .has("secret-password", |_: &Secret| true)
+        .await?
+        .data;
+    operator.stop()?;
+    let operator = run(&cluster)?;
+    let set = release.api::<StatefulSet>();
+    set.delete("secret", &DeleteParams::default()).await?;
+    release.has::<StatefulSet>("secret", |_| true).await?;
+    let after = release
+        .has("secret-password", |_: &Secret| true)
+        .await?
+        .data;
+    ensure!(after == password, "a restart made another password");
+    // A failed upgrade, and the former values again: what was installed is what is kept.
+    release.change(json!({ "replicaCount": -1 })).await?;
+    release
+        .condition("Released", "False", "spec.replicas")
+        .await?;
+    release.change(json!({ "replicaCount": null })).await?;
+    release.condition("Released", "True", "").await?;
+    let after = release
+        .has("secret-password", |_: &Secret| true)
+        .await?
+        .data;
+    ensure!(after == password, "a failed upgrade made another password");
+    release.change(json!({ "message": "bye" })).await?;
+    release.is_at(3).await?;
+    let after = release
+        .has("secret-password", |_: &Secret| true)
+        .await?
+        .data;
+    ensure!(after != password, "an upgrade renders the chart again");
+    release.delete().await?;
+    release.is_gone().await?;
+    let secrets = release.api::<Secret>().list(&ListParams::default()).await?;
+    let names: Vec<_> = secrets
+        .items
+        .iter()
+        .filter_map(|it| it.metadata.name.as_deref())
+        .collect();
+    ensure!(names == ["secret-kept"], "{names:?}");
+    ensure!(operator.refused() == Vec::<String>::new());
     Ok(())
 }
 

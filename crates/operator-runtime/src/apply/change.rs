@@ -56,6 +56,13 @@ impl Change {
         self.wanted.get(part).is_none() && ours.has(part)
     }
 
+    /// Whether it removes one of these parts. Of one that a merge patch has written, too, an apply would leave what has not changed
+    /// since, which the API server refuses: a condition without its reason.
+    pub(super) fn drops(&self, ours: &Ours, parts: &BTreeSet<Part>) -> bool {
+        let mut all = parts.iter();
+        all.any(|part| self.is_dropped(part, ours))
+    }
+
     pub(super) fn is_done(&self, ours: &Ours) -> bool {
         let mut dropped = self.base.keys().chain(&ours.owned);
         let is_changed = self.wanted.keys().any(|part| self.is_changed(part));

@@ -128,7 +128,11 @@ where
         // An outdated decision gets the conflict from the API server.
         let meta = if holds { read.meta() } else { object.meta() };
         let result = match &writer {
-            Some(writer) if ours.applies && old.is_typed() => {
+            Some(writer)
+                if ours.applies
+                    && old.is_typed()
+                    && !change.drops(&ours, &writer.lingering(meta)) =>
+            {
                 apply(api, writer, &old, meta, &change, &ours).await
             }
             _ => {
@@ -139,6 +143,16 @@ where
         match result {
             Ok(written) => break Some(written),
             Err(error) if is_gone(&error, name) => break None,
+            // Only the newest object shows by its managed fields whether a merge patch of this controller keeps a part of what the
+            // apply drops.
+            Err(kube::Error::Api(status))
+                if status.is_invalid() && newest.is_none() && change.drops(&ours, &ours.owned) =>
+            {
+                newest = read_again(api, object, name).await?;
+                if newest.is_none() {
+                    break None;
+                }
+            }
             Err(kube::Error::Api(status)) if status.is_conflict() && holds && tries < RETRIES => {
                 tries += 1;
                 newest = read_again(api, object, name).await?;

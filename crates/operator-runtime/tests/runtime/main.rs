@@ -9,6 +9,7 @@ mod conversion;
 mod dashboards;
 mod deletion;
 mod drain;
+mod dropped;
 mod embedded;
 mod examples;
 mod exposition;
