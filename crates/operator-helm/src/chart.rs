@@ -36,6 +36,8 @@ use crate::{error::Error, releases::ReleaseObject, store};
 #[derive(Debug)]
 pub struct Chart {
     pub(crate) chart: Arc<HelmChart>,
+    /// The text of `values.yaml`, whose comments describe the values.
+    values: String,
     /// The digest of all files.
     pub(crate) digest: String,
     /// Whether a template asks which API versions the cluster has.
@@ -52,11 +54,9 @@ impl Chart {
     pub fn embedded(directory: &Dir<'_>) -> Self {
         let mut files = Vec::new();
         collect(directory, &mut files);
-        let name = files.iter().find(|file| file.name == "Chart.yaml");
-        let name = name.map(|file| file.text().into_owned());
         match Self::of(files) {
             Ok(chart) => chart,
-            Err(error) => panic!("not a chart: {error}\n{}", name.unwrap_or_default()),
+            Err(error) => panic!("not a chart: {error}"),
         }
     }
 
@@ -73,8 +73,11 @@ impl Chart {
                 hasher.update(part);
             }
         }
+        let values = files.iter().find(|file| file.name == "values.yaml");
+        let values = values.map(|file| file.text().into_owned());
         let chart = HelmChart::from_directory(files).map_err(Error::Render)?;
         Ok(Self {
+            values: values.unwrap_or_default(),
             digest: hex(&hasher.finalize()),
             asks_for_versions: any_template(&chart, &|text| text.contains("APIVersions")),
             is_repeatable: store::is_repeatable(&chart),
@@ -92,9 +95,11 @@ impl Chart {
     }
 
     /// The schema of the values, for the `spec` of the custom resource: of `values.schema.json` or, without that file, of what
-    /// `values.yaml` holds.
+    /// `values.yaml` holds. The comments there describe the fields.
     pub fn schema(&self) -> Schema {
-        match schema::of(&self.chart).schema {
+        let mut schema = schema::of(&self.chart);
+        schema.describe(&self.values);
+        match schema.schema {
             Value::Object(schema) => schema.into(),
             _ => Schema::default(),
         }

@@ -119,7 +119,7 @@ impl<'a, K: ReleaseObject> Run<'a, K> {
             revision = self.status.last() + 1;
             rendering = self.render(&values, &inputs, revision, true).await?;
         }
-        if is_new && is_upgrade {
+        if is_new && is_upgrade && !self.is_begun(revision, &inputs) {
             for object in &rendering.objects {
                 self.owner().try_out(&self.releases.applier, object).await?;
             }
@@ -231,6 +231,12 @@ impl<'a, K: ReleaseObject> Run<'a, K> {
         Ok(rendering)
     }
 
+    /// Whether a former reconcile began this revision.
+    fn is_begun(&self, revision: i64, inputs: &str) -> bool {
+        let is_same = |it: &Pending| it.revision == revision && it.inputs == inputs;
+        self.status.pending.as_ref().is_some_and(is_same)
+    }
+
     /// Writes down what will be installed, before it is: so that nothing is left behind if the operator ends in between.
     async fn begin(
         &mut self,
@@ -238,8 +244,7 @@ impl<'a, K: ReleaseObject> Run<'a, K> {
         inputs: &str,
         rendering: &Rendering,
     ) -> Result<(), Error> {
-        let is_begun = |pending: &Pending| pending.revision == revision && pending.inputs == inputs;
-        if !self.status.pending.as_ref().is_some_and(is_begun) {
+        if !self.is_begun(revision, inputs) {
             self.status.pending = Some(Pending {
                 revision,
                 inputs: inputs.to_owned(),

@@ -32,7 +32,7 @@ pub const LIMIT: Duration = Duration::from_secs(30);
 
 pub const NAME: &str = "charts-web";
 
-const OPTIONS: ManagerOptions = ManagerOptions {
+pub const OPTIONS: ManagerOptions = ManagerOptions {
     name: "web.example.com",
     scope: WatchScope::Cluster,
 };
@@ -60,7 +60,7 @@ fn schema(_: &mut SchemaGenerator) -> Schema {
     chart().schema()
 }
 
-struct Context {
+pub struct Context {
     releases: Releases,
 }
 
@@ -68,7 +68,7 @@ async fn reconcile(web: Arc<Web>, context: Arc<Context>) -> Result<Action, Error
     context.releases.reconcile(NAME, &*web).await
 }
 
-fn controllers() -> Controllers<Context> {
+pub fn controllers() -> Controllers<Context> {
     let controller = Controller::new(NAME, reconcile);
     let controller = controller
         .condition(ReadyCondition::positive("Ready"))
@@ -76,13 +76,14 @@ fn controllers() -> Controllers<Context> {
     chart().permissions(controller).into()
 }
 
+pub fn context(manager: &Manager) -> Context {
+    let mut releases = Releases::new(manager);
+    releases.add::<Web>(manager, NAME, chart());
+    Context { releases }
+}
+
 /// Starts the operator, with exactly the permissions that the chart asks for.
 pub fn run(cluster: &Cluster) -> Result<Operator> {
-    let context = |manager: &Manager| {
-        let mut releases = Releases::new(manager);
-        releases.add::<Web>(manager, NAME, chart());
-        Context { releases }
-    };
     let crds = anyhow::Ok(vec![Web::crd()]);
     cluster.run(&OPTIONS, crds, controllers(), Webhooks::default(), context)
 }
