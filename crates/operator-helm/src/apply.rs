@@ -18,6 +18,8 @@ pub(crate) struct Owner<'a, K> {
     pub(crate) cluster: &'a Cluster,
     pub(crate) controller: &'static str,
     pub(crate) object: &'a K,
+    /// Whether Helm is to see that the objects are of its release.
+    pub(crate) helm_storage: bool,
 }
 
 /// Whom an object belongs to.
@@ -186,6 +188,14 @@ impl<K: ReleaseObject> Owner<'_, K> {
         let annotations = meta.annotations.get_or_insert_default();
         annotations.insert(marks::RELEASE.to_owned(), self.release());
         annotations.insert(marks::UID.to_owned(), self.uid().to_owned());
+        if self.helm_storage {
+            let name = (marks::HELM_NAME.to_owned(), self.name().to_owned());
+            let namespace = (
+                marks::HELM_NAMESPACE.to_owned(),
+                self.namespace().to_owned(),
+            );
+            annotations.extend([name, namespace]);
+        }
         if let Some(run) = run {
             annotations.insert(marks::RUN.to_owned(), run.to_owned());
         }

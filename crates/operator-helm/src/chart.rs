@@ -44,6 +44,8 @@ pub struct Chart {
     pub(crate) asks_for_versions: bool,
     /// Whether it renders the same from the same values.
     pub(crate) is_repeatable: bool,
+    /// Whether revisions are kept for Helm.
+    pub(crate) helm_storage: bool,
 }
 
 impl Chart {
@@ -80,9 +82,18 @@ impl Chart {
             values: values.unwrap_or_default(),
             digest: hex(&hasher.finalize()),
             asks_for_versions: any_template(&chart, &|text| text.contains("APIVersions")),
+            helm_storage: false,
             is_repeatable: store::is_repeatable(&chart),
             chart: Arc::new(chart),
         })
+    }
+
+    /// Keeps each revision as Helm does, in a Secret, so that `helm list`, `helm history` and `helm get` show the releases. A Secret
+    /// holds at most 1 MiB: a larger release fails.
+    #[must_use]
+    pub fn with_helm_storage(mut self) -> Self {
+        self.helm_storage = true;
+        self
     }
 
     /// Checks that the chart renders objects with its own values.
@@ -130,7 +141,7 @@ impl Chart {
             let verbs = &[Verb::Get, Verb::Create, Verb::Patch];
             rules.allow::<CustomResourceDefinition>(verbs);
         }
-        if !self.is_repeatable {
+        if !self.is_repeatable || self.helm_storage {
             let verbs = &[Verb::Get, Verb::Create, Verb::Patch, Verb::Delete];
             rules.allow::<Secret>(verbs);
         }

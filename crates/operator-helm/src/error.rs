@@ -2,6 +2,8 @@
 
 use operator_runtime::ReconcileError;
 
+use crate::storage;
+
 /// Why a release cannot be installed, upgraded or uninstalled.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -64,6 +66,9 @@ pub enum Error {
         /// The most in bytes.
         most: usize,
     },
+    /// Helm's Secret of a revision cannot be written.
+    #[error("the revision cannot be kept for Helm: {0}")]
+    Storage(#[from] storage::Error),
     /// No chart was added for the controller.
     #[error("no chart was added for the controller `{0}` and this kind")]
     NoChart(&'static str),
@@ -89,6 +94,7 @@ impl ReconcileError for Error {
             Self::Refused { .. } => "ObjectRefused",
             Self::Hook { .. } => "HookFailed",
             Self::TooLarge { .. } => "RenderingTooLarge",
+            Self::Storage(_) => "HelmStorageFailed",
             Self::NoChart(_) => "NoChart",
             Self::Kube(_) => "ApiCallFailed",
         }

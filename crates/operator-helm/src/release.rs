@@ -10,7 +10,6 @@ use kube::{
     runtime::events::{Event as Notice, EventType},
 };
 use operator_runtime::{Action, Store, api_of, conditions::set, finalizer, status};
-use serde_json::Value;
 
 use crate::{
     apply::{Owner, in_order_of_deletion},
@@ -25,6 +24,7 @@ use crate::{
     rendering::{self, Inputs, Rendering},
     status::{InstalledObject, Pending, ReleaseStatus, Revision},
     store::Kept,
+    values::Values,
 };
 
 /// The stores of the kinds of a release.
@@ -36,6 +36,8 @@ pub(crate) struct Run<'a, K> {
     pub(crate) installed: &'a Installed<K>,
     controller: &'static str,
     pub(crate) object: K,
+    /// The values of the release.
+    pub(crate) values: Table,
     /// The status that is wanted.
     pub(crate) status: ReleaseStatus,
 }
@@ -46,12 +48,14 @@ impl<'a, K: ReleaseObject> Run<'a, K> {
         installed: &'a Installed<K>,
         controller: &'static str,
         object: &K,
+        Values(values): Values,
     ) -> Self {
         Self {
             releases,
             installed,
             controller,
             object: object.clone(),
+            values,
             status: object.status().cloned().unwrap_or_default(),
         }
     }
@@ -87,20 +91,12 @@ impl<'a, K: ReleaseObject> Run<'a, K> {
             cluster: &self.releases.cluster,
             controller: self.controller,
             object: &self.object,
-        }
-    }
-
-    /// The values of the custom resource.
-    pub(crate) fn values(&self) -> Result<Table, Error> {
-        match serde_json::to_value(self.object.spec()) {
-            Ok(Value::Object(values)) => Ok(values),
-            Ok(_) => Ok(Table::new()),
-            Err(error) => Err(kube::Error::SerdeError(error).into()),
+            helm_storage: self.installed.chart.helm_storage,
         }
     }
 
     async fn converge(&mut self, is_upgrade: bool) -> Result<Action, Error> {
-        let values = self.values()?;
+        let values = self.values.clone();
         let inputs = rendering::digest(self.installed.chart, &values);
         let mut is_new = self.status.inputs.as_deref() != Some(&inputs);
         let mut revision = match (&self.status.pending, self.status.revision) {
@@ -154,6 +150,7 @@ impl<'a, K: ReleaseObject> Run<'a, K> {
                 upgrade: is_upgrade,
                 installed: Time(Timestamp::now()),
             };
+            self.record(&rendering, values, revision).await?;
             self.status.complete(installed, inputs);
         }
         self.status.pending = None;

@@ -13,7 +13,7 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
     chart::Chart, cluster::Cluster, error::Error, marks, release::Run, rendering::Rendering,
-    status::ReleaseStatus,
+    status::ReleaseStatus, values::Values,
 };
 
 /// A custom resource whose objects are releases: its spec has the values.
@@ -91,10 +91,41 @@ impl Releases {
         controller: &'static str,
         object: &K,
     ) -> Result<Action, Error> {
+        let values = serde_json::to_value(object.spec()).and_then(serde_json::from_value);
+        let values = values.map_err(kube::Error::SerdeError)?;
+        self.reconcile_with(controller, object, values).await
+    }
+
+    /// Like [`reconcile`](Self::reconcile), with other values than those of the spec: for what the operator sets itself, such as an
+    /// image from its environment.
+    ///
+    /// ```
+    /// use kube::core::object::HasSpec;
+    /// use operator_helm::{Error, ReleaseObject, Releases, Values};
+    /// use operator_runtime::Action;
+    ///
+    /// async fn reconcile<K>(releases: &Releases, web: &K) -> Result<Action, Error>
+    /// where
+    ///     K: ReleaseObject + HasSpec<Spec = Values>,
+    /// {
+    ///     let mut values = web.spec().clone();
+    ///     values.set("image.repository", "registry.example.com/web");
+    ///     releases.reconcile_with("charts-web", web, values).await
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`reconcile`](Self::reconcile).
+    pub async fn reconcile_with<K: ReleaseObject>(
+        &self,
+        controller: &'static str,
+        object: &K,
+        values: Values,
+    ) -> Result<Action, Error> {
         let installed = self.charts.get(controller).cloned();
         let installed = installed.and_then(|it| it.downcast::<Installed<K>>().ok());
         let installed = installed.ok_or(Error::NoChart(controller))?;
-        Run::new(self, &installed, controller, object)
+        Run::new(self, &installed, controller, object, values)
             .reconcile()
             .await
     }

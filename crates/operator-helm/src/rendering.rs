@@ -26,6 +26,7 @@ use crate::{
     chart::{Chart, hex},
     cluster::Cluster,
     error::Error,
+    history::Texts,
     object::Object,
 };
 
@@ -42,6 +43,8 @@ pub(crate) struct Rendering {
     /// The objects of `crds/`.
     pub(crate) crds: Vec<Object>,
     pub(crate) notes: String,
+    /// What Helm keeps of it, for a chart with [`Chart::with_helm_storage`].
+    pub(crate) texts: Option<Texts>,
     /// The digest of objects and hooks.
     pub(crate) digest: String,
 }
@@ -154,6 +157,7 @@ impl Rendering {
             objects,
             hooks,
             crds,
+            texts: chart.helm_storage.then(|| Texts::of(&manifests)),
             notes: manifests.notes,
         })
     }

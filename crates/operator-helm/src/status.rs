@@ -85,7 +85,7 @@ pub struct InstalledObject {
 }
 
 /// How many revisions the history has.
-const HISTORY: usize = 10;
+pub(crate) const HISTORY: usize = 10;
 
 impl ReleaseStatus {
     /// Adds a revision that is installed whole.

@@ -61,6 +61,9 @@ impl<K: ReleaseObject> Run<'_, K> {
         if !self.installed.chart.is_repeatable {
             self.owner().discard().await?;
         }
+        if self.installed.chart.helm_storage {
+            self.delete_records().await?;
+        }
         finalizer::remove(&api, &self.object, finalizer).await?;
         self.forget();
         Ok(Action::await_change())
@@ -80,11 +83,11 @@ impl<K: ReleaseObject> Run<'_, K> {
 
     /// What the chart renders, for its hooks; `None` if it does not render.
     async fn last_rendering(&self) -> Option<Arc<Rendering>> {
-        let values = self.values().ok()?;
-        let inputs = rendering::digest(self.installed.chart, &values);
+        let values = &self.values;
+        let inputs = rendering::digest(self.installed.chart, values);
         let is_upgrade = self.status.installed().is_some_and(|it| it.upgrade);
         let rendered = self
-            .render(&values, &inputs, self.status.last(), is_upgrade)
+            .render(values, &inputs, self.status.last(), is_upgrade)
             .await;
         rendered
             .inspect_err(|error| tracing::warn!(%error, "no hooks run before the uninstallation"))

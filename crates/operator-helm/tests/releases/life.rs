@@ -6,6 +6,7 @@ use k8s_openapi::api::{
     core::v1::{ConfigMap, Secret, Service},
     rbac::v1::ClusterRole,
 };
+use kube::ResourceExt;
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use operator_runtime::envtest::{Cluster, eventually};
 use serde_json::{Value, from_value, json};
@@ -53,6 +54,18 @@ async fn a_release_follows_its_values() -> Result<()> {
         .change(json!({ "message": "bye", "role": null }))
         .await?;
     let status = release.is_at(2).await?;
+    let labels = ListParams::default().labels("owner=helm,name=follows");
+    let revisions = release.api::<Secret>().list(&labels).await?;
+    let shown = revisions.iter().map(|secret| {
+        let status = &secret.labels()["status"];
+        format!("{} {status}", secret.name_any())
+    });
+    let shown: Vec<_> = shown.collect();
+    let expected = [
+        "sh.helm.release.v1.follows.v1 superseded",
+        "sh.helm.release.v1.follows.v2 deployed",
+    ];
+    ensure!(shown == expected, "{shown:?}");
     ensure!(
         status.history.len() == 2 && status.history[0].upgrade,
         "{status:?}"
@@ -274,6 +287,7 @@ async fn a_password_is_made_once() -> Result<()> {
         .iter()
         .filter_map(|it| it.metadata.name.as_deref())
         .collect();
+    // Neither a rendering nor a revision of Helm is left.
     ensure!(names == ["secret-kept"], "{names:?}");
     ensure!(operator.refused() == Vec::<String>::new());
     Ok(())

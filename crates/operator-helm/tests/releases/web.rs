@@ -38,8 +38,9 @@ pub const OPTIONS: ManagerOptions = ManagerOptions {
 };
 
 pub fn chart() -> &'static Chart {
-    static CHART: LazyLock<Chart> =
-        LazyLock::new(|| Chart::embedded(&include_dir!("$CARGO_MANIFEST_DIR/tests/charts/web")));
+    static CHART: LazyLock<Chart> = LazyLock::new(|| {
+        Chart::embedded(&include_dir!("$CARGO_MANIFEST_DIR/tests/charts/web")).with_helm_storage()
+    });
     &CHART
 }
 

@@ -1,0 +1,150 @@
+//! Revisions in the Secrets of Helm, for charts with [`with_helm_storage`](crate::Chart::with_helm_storage).
+
+use helm_render::{manifest::Manifests, values::Table};
+use k8s_openapi::{api::core::v1::Secret, jiff::Timestamp};
+use kube::{Api, api::DeleteParams};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    chart::Chart,
+    error::Error,
+    release::Run,
+    releases::ReleaseObject,
+    rendering::Rendering,
+    status::HISTORY,
+    storage::{self, HelmRelease, Hook},
+};
+
+/// What Helm keeps of a rendering.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Texts {
+    manifest: String,
+    hooks: Vec<Hook>,
+}
+
+impl Texts {
+    pub(crate) fn of(manifests: &Manifests) -> Self {
+        let source = |path: &str, text: &str| format!("---\n# Source: {path}\n{text}\n");
+        let all = manifests.manifests.iter();
+        let hook = |hook: &helm_render::manifest::Hook| Hook {
+            name: hook.name.clone(),
+            kind: hook.kind.clone(),
+            path: hook.path.clone(),
+            manifest: hook.text.clone(),
+            events: hook.events.iter().map(|it| it.name().to_owned()).collect(),
+            weight: hook.weight,
+            delete_policies: Vec::new(),
+        };
+        Self {
+            manifest: all.map(|it| source(&it.path, it.text.trim_end())).collect(),
+            hooks: manifests.hooks.iter().map(hook).collect(),
+        }
+    }
+}
+
+/// The chart as Helm's commands want it, without its templates.
+fn described(chart: &Chart) -> Map<String, Value> {
+    let metadata = &chart.chart.metadata;
+    let described = json!({
+        "metadata": {
+            "apiVersion": metadata.api_version,
+            "name": metadata.name,
+            "version": metadata.version,
+            "appVersion": metadata.app_version,
+            "description": metadata.description,
+        },
+        "values": chart.chart.values,
+    });
+    described.as_object().cloned().unwrap_or_default()
+}
+
+impl<K: ReleaseObject> Run<'_, K> {
+    fn helm_secrets(&self) -> Api<Secret> {
+        let client = self.releases.cluster.client.clone();
+        Api::namespaced(client, self.owner().namespace())
+    }
+
+    fn helm_name(&self, revision: i64) -> String {
+        let name = self.object.meta().name.as_deref().unwrap_or_default();
+        storage::secret_name(name, u32::try_from(revision).unwrap_or_default())
+    }
+
+    /// Writes a revision for Helm, and that the one before is superseded.
+    ///
+    /// # Errors
+    /// It is too large for a Secret, or the API server refuses it.
+    pub(crate) async fn record(
+        &self,
+        rendering: &Rendering,
+        values: Table,
+        revision: i64,
+    ) -> Result<(), Error> {
+        let Some(texts) = rendering.texts.clone() else {
+            return Ok(());
+        };
+        let metadata = &self.installed.chart.chart.metadata;
+        let now = Timestamp::now().to_string();
+        let first = self
+            .status
+            .history
+            .last()
+            .map(|it| it.installed.0.to_string());
+        let release = HelmRelease {
+            name: self.object.meta().name.clone().unwrap_or_default(),
+            namespace: self.owner().namespace().to_owned(),
+            version: u32::try_from(revision).unwrap_or_default(),
+            status: "deployed".to_owned(),
+            description: "installed by an operator".to_owned(),
+            first_deployed: first.unwrap_or_else(|| now.clone()),
+            last_deployed: now,
+            notes: rendering.notes.clone(),
+            manifest: texts.manifest,
+            hooks: texts.hooks,
+            chart_name: metadata.name.clone(),
+            chart_version: metadata.version.clone(),
+            chart: described(self.installed.chart),
+            config: values,
+        };
+        self.write(&release).await?;
+        if let Some(former) = self.status.revision.filter(|it| *it != revision) {
+            let found = self.helm_secrets().get_opt(&self.helm_name(former)).await?;
+            let found = found.map(serde_json::to_value).transpose();
+            if let Some(found) = found.map_err(kube::Error::SerdeError)? {
+                let mut former = storage::read(&found)?;
+                former.status = "superseded".to_owned();
+                self.write(&former).await?;
+            }
+        }
+        let oldest = revision - i64::try_from(HISTORY).unwrap_or_default();
+        self.delete_record(oldest).await
+    }
+
+    async fn write(&self, release: &HelmRelease) -> Result<(), Error> {
+        let secret = storage::secret(release)?;
+        let secret: Secret = serde_json::from_value(secret).map_err(kube::Error::SerdeError)?;
+        self.releases.applier.owned(&self.object, secret).await?;
+        Ok(())
+    }
+
+    /// Deletes what was written for Helm.
+    ///
+    /// # Errors
+    /// Errors of the API server.
+    pub(crate) async fn delete_records(&self) -> Result<(), Error> {
+        for revision in &self.status.history {
+            self.delete_record(revision.revision).await?;
+        }
+        Ok(())
+    }
+
+    async fn delete_record(&self, revision: i64) -> Result<(), Error> {
+        if revision < 1 {
+            return Ok(());
+        }
+        let (name, params) = (self.helm_name(revision), DeleteParams::default());
+        match self.helm_secrets().delete(&name, &params).await {
+            Err(kube::Error::Api(status)) if status.is_not_found() => Ok(()),
+            result => Ok(result.map(drop)?),
+        }
+    }
+}
