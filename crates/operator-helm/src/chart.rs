@@ -29,7 +29,7 @@ use crate::{error::Error, releases::ReleaseObject, store};
 /// use operator_helm::{Chart, include_dir::{self, include_dir}};
 ///
 /// static CHART: LazyLock<Chart> = LazyLock::new(|| {
-///     Chart::embedded(&include_dir!("$CARGO_MANIFEST_DIR/examples/memcached"))
+///     Chart::embedded(&include_dir!("$CARGO_MANIFEST_DIR/tests/charts/web"))
 /// });
 /// # fn main() -> Result<(), operator_helm::Error> { CHART.check() }
 /// ```
