@@ -1,5 +1,6 @@
 //! Embeds what projects are made of: writes down the digests of the files that are copied into them, most of the bytes of a
-//! small project, which every command would hash, and takes the runtime's sources, without tests, from their crate.
+//! small project, which every command would hash, and takes the sources of the runtime and of the crates that install charts, without
+//! tests, from their directories.
 
 #[path = "src/tree/plain.rs"]
 mod plain;
@@ -18,11 +19,12 @@ use std::{
 
 use sha2::{Digest, Sha256};
 
-const CRATE: &str = "crates/operator-runtime";
+/// The directory of the crates.
+const CRATES: &str = "crates";
 
-/// What stands for the crate in a package of this tool, because cargo leaves the directory of another package out.
+/// What stands for the crates in a package of this tool, because cargo leaves the directory of another package out.
 /// `tests/package.sh` has it written, by a variable with its path.
-const ARCHIVE: &str = "operator-runtime.json";
+const ARCHIVE: &str = "runtime.json";
 const WANTED: &str = "OPERATOR_FORGE_ARCHIVE";
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -33,16 +35,24 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-env-changed={WANTED}");
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo sets it")?);
 
-    let crate_of_runtime = Path::new(CRATE);
-    let is_checkout = crate_of_runtime.exists();
-    // Only the one that exists: cargo runs this script again in each build if a file of the list is missing.
-    let sources = if is_checkout { CRATE } else { ARCHIVE };
-    println!("cargo::rerun-if-changed={sources}");
-    let runtime = match is_checkout {
-        true => vendored::files(crate_of_runtime)?,
-        false => serde_json::from_slice(&fs::read(ARCHIVE).map_err(|error| {
-            format!("{ARCHIVE}: {error}: it holds the runtime's sources, and `sh tests/package.sh` packages the tool with it")
-        })?)?,
+    // Only what exists: cargo runs this script again in each build if a file of the list is missing.
+    let runtime: BTreeMap<String, String> = match Path::new(CRATES).exists() {
+        true => {
+            let mut all = BTreeMap::new();
+            for (name, _) in vendored::CRATES {
+                let directory = Path::new(CRATES).join(name);
+                println!("cargo::rerun-if-changed={}", directory.display());
+                let files = vendored::files(&directory)?.into_iter();
+                all.extend(files.map(|(path, text)| (format!("{name}/{path}"), text)));
+            }
+            all
+        }
+        false => {
+            println!("cargo::rerun-if-changed={ARCHIVE}");
+            serde_json::from_slice(&fs::read(ARCHIVE).map_err(|error| {
+                format!("{ARCHIVE}: {error}: it holds the runtime's sources, and `sh tests/package.sh` packages the tool with it")
+            })?)?
+        }
     };
     if let Some(path) = env::var_os(WANTED).map(PathBuf::from) {
         // The file is removed after each use, and cargo runs this script again because it is missing.
@@ -55,7 +65,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let mut copied: BTreeMap<String, Vec<u8>> = BTreeMap::new();
     for (path, text) in runtime {
-        let name = format!("runtime/vendor/operator-runtime/{path}");
+        let of_crate = path.split('/').next();
+        let scope = vendored::CRATES
+            .iter()
+            .find(|(name, _)| of_crate == Some(*name));
+        let (_, scope) = scope.ok_or("every file is of a crate")?;
+        let name = format!("{scope}/vendor/{path}");
         let file = directory.join(&name);
         fs::create_dir_all(file.parent().ok_or("a file is in a directory")?)?;
         fs::write(file, &text)?;

@@ -25,8 +25,8 @@ pub use self::{
     project::{Check, Diff, Edit, Files, Init, Status, Update, Vcs},
     refusal::refusal,
     resource::{
-        Api, Create, Delete, DeleteApi, DeleteWebhook, EditApi, EditWhat, Rename, TypeFlags,
-        Webhook,
+        Api, ChartFlags, Create, Delete, DeleteApi, DeleteWebhook, EditApi, EditWhat, Rename,
+        TypeFlags, Webhook,
     },
 };
 

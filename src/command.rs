@@ -2,6 +2,7 @@
 
 mod check;
 mod create_api;
+mod create_chart;
 mod create_version;
 mod create_webhook;
 mod delete;

@@ -168,6 +168,8 @@ names! {
     LeaseName("lease", rule::LEASE, rule::subdomain_fault, rule::subdomain_like);
     /// The Rust path of an external type, such as `cert_manager_crds::v1::Certificate`.
     RustPath("type", path::RUST, path::rust_fault, path::rust_like);
+    /// The directory of a Helm chart in the project, such as `charts/memcached`.
+    ChartPath("chart", path::CHART, path::chart_fault, path::chart_like);
 }
 
 impl Domain {

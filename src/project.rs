@@ -58,8 +58,8 @@ use crate::advice::Script;
 use crate::error::{Failure, Result};
 use crate::field::Field;
 use crate::name::{
-    ControllerName, Domain, Group, Kind, LeaseName, Plural, ProjectName, RustPath, ShortName,
-    Version, api_group,
+    ChartPath, ControllerName, Domain, Group, Kind, LeaseName, Plural, ProjectName, RustPath,
+    ShortName, Version, api_group,
     kubernetes::{self, CoreType, KubernetesVersion},
     rust,
 };
@@ -168,6 +168,8 @@ pub struct Resource {
     pub external: Option<RustPath>,
     /// The CRD that the types were generated from, if a command read one.
     pub source: Option<Source>,
+    /// The Helm chart whose releases the objects are: the fields of its types are the chart's values.
+    pub chart: Option<ChartPath>,
     /// Defaulting and validation of objects of this version, and the versions that are converted to it.
     pub webhooks: Option<Webhooks>,
     options: Extra,
@@ -251,6 +253,7 @@ impl Resource {
             core: false,
             external: None,
             source: None,
+            chart: None,
             webhooks: None,
             options: Extra::new(),
             options_entry: Extra::new(),

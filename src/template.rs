@@ -80,9 +80,9 @@ pub fn owners(project: &Project) -> Result<BTreeMap<RelPath, Owner>> {
 /// The User files of a `create api`: the types at `key` with their sample, and the controller with its test.
 pub fn files_of(project: &Project, key: &Key, create: &CreateApi) -> Result<BTreeSet<RelPath>> {
     let module = create.controller_module().ident;
-    of_subjects(project, key, |Subject { scope, names, .. }| match scope {
-        Scope::Api => create.resource && names.key == *key,
-        Scope::Controller | Scope::DeployImage => {
+    of_subjects(project, key, |Subject { scope, names, .. }| match *scope {
+        scope if scope.is_api() => create.resource && names.key == *key,
+        scope if scope.is_controller() => {
             create.controller && names.key == *key && names.module == module
         }
         _ => false,
@@ -134,9 +134,7 @@ pub fn generated_conversion(project: &Project, hub: &Key, spoke: Version) -> Opt
 
 /// The User files of an API that the project defines: its sample and its Rust types, in this order.
 pub fn files_of_api(project: &Project, key: &Key) -> Result<BTreeSet<RelPath>> {
-    of_subjects(project, key, |it| {
-        it.scope == Scope::Api && it.names.key == *key
-    })
+    of_subjects(project, key, |it| it.scope.is_api() && it.names.key == *key)
 }
 
 /// The file with the Rust types of an API that the project defines.
@@ -153,7 +151,7 @@ pub fn types_of(project: &Project, key: &Key) -> Result<RelPath> {
 pub fn all_types(project: &Project) -> Result<BTreeMap<RelPath, ApiView<'_>>> {
     let context = context::context(project);
     let views: BTreeMap<_, _> = project.apis().into_iter().map(|it| (it.key, it)).collect();
-    let is_api = |subject: Option<&Subject>| subject.is_some_and(|it| it.scope == Scope::Api);
+    let is_api = |subject: Option<&Subject>| subject.is_some_and(|it| it.scope.is_api());
     let files = render::paths(&context, is_api)?.into_iter();
     let types = files.filter(|(.., path)| path.extension() == "rs");
     let types = types.filter_map(|(_, subject, path)| {

@@ -4,7 +4,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 target=${CARGO_TARGET_DIR:-$PWD/target}
-archive=operator-runtime.json
+archive=runtime.json
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch" "$archive"' EXIT
 trap 'exit 1' HUP INT TERM
@@ -14,15 +14,16 @@ export K8S_OPENAPI_ENABLED_VERSION=1.37
 # As in this workspace, so that what verifies the packages shares the dependencies that are compiled already.
 export CARGO_PROFILE_DEV_DEBUG=false
 cargo publish --dry-run --allow-dirty --package operator-runtime
-# Nothing here depends on it. Its files are listed, and what they compile to is the crate that the tests compile.
-cargo package --allow-dirty --no-verify --package helm-render
+# Its files are listed, and what they compile to is the crate that the tests compile. One command, so that it finds those that it
+# depends on before a registry has them.
+cargo package --allow-dirty --no-verify --package chart-api --package helm-render --package operator-runtime --package operator-helm
 
 OPERATOR_FORGE_ARCHIVE=$PWD/$archive cargo build --package operator-forge
 cp "$target/debug/operator-forge" "$scratch/here"
 rm "$target/debug/operator-forge"
 # One command, so that the tool finds the others before a registry has them. Cargo would verify the tool with them as crates of a
 # registry, whose texts never change, and so with what an earlier run packaged. Therefore the tool is built here.
-needed="crd-compat crd-types guarded-yaml kubebuilder-port"
+needed="chart-api crd-compat crd-types guarded-yaml helm-render kubebuilder-port"
 # shellcheck disable=SC2046,SC2086 # Names of packages have no spaces.
 cargo package --allow-dirty --no-verify $(printf -- '--package %s ' $needed operator-forge)
 unpacked=$target/package/unpacked
@@ -41,6 +42,7 @@ for tool in here packaged; do
     "$scratch/$tool" -C "$scratch" init -q "of-$tool" --domain example.com --project-name packaged --vcs none
     # With these, it embeds every file of the runtime.
     "$scratch/$tool" -C "$scratch/of-$tool" edit -q --plugins helm,olm
+    "$scratch/$tool" -C "$scratch/of-$tool" create api -q --helm-chart "$PWD/tests/helm-charts/memcached"
 done
 diff -r --exclude local "$scratch/of-here" "$scratch/of-packaged"
 echo "the packaged tool makes the project that this checkout's makes"

@@ -48,6 +48,8 @@ Examples:
   operator-forge create api --group cache --version v1 --kind Memcached --from-version v1alpha1
   operator-forge create api --group cert-manager --external-api-domain io --version v1 --kind Certificate \\
     --external-api-path cert_manager_crds::v1::Certificate --resource=false
+  operator-forge create api --helm-chart oci://registry-1.docker.io/bitnamicharts/memcached
+  operator-forge create api --helm-chart memcached --helm-chart-repo https://charts.example.com --helm-chart-version 7.4.0
   operator-forge create api --from-crd config/crd/bases --controller=false
   kubectl get crd certificates.cert-manager.io -o yaml | operator-forge create api --from-crd - --external")]
 pub struct Api {
@@ -91,13 +93,16 @@ pub struct Api {
     /// With --from-crd: whether the kinds belong to another project, so that only their types are generated [default: false]
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
     pub external: Option<bool>,
+    /// A chart that the controller installs.
+    #[command(flatten)]
+    pub chart: ChartFlags,
     /// An image that the controller runs.
     #[command(flatten)]
     pub image: ImageFlags,
     /// Copy the types of this version, and convert between the two
     #[arg(long, value_name = "VERSION", add = ArgValueCandidates::new(complete::versions))]
     pub from_version: Option<String>,
-    /// Overwrite the files of the API
+    /// Overwrite the files of the API; of a kind that exists with another text of its --helm-chart, those of the chart
     #[arg(long)]
     pub force: bool,
     /// Flags of kubebuilder without a meaning here.
@@ -106,6 +111,21 @@ pub struct Api {
     /// The plugin that kubebuilder's command names.
     #[command(flatten)]
     pub scaffold: Scaffold,
+}
+
+/// `--helm-chart` and its options.
+#[derive(Args, Debug, Default)]
+pub struct ChartFlags {
+    /// Install a Helm chart for each object, whose spec has the values: a directory, an archive, or what `helm pull` fetches, such as
+    /// oci://… or REPOSITORY/NAME. The chart is copied to charts/NAME [default group: charts, version: v1alpha1, kind: NAME]
+    #[arg(long, value_name = "SOURCE", value_hint = ValueHint::AnyPath)]
+    pub helm_chart: Option<String>,
+    /// With --helm-chart: URL of the repository that has the chart
+    #[arg(long, value_name = "URL", value_hint = ValueHint::Url)]
+    pub helm_chart_repo: Option<String>,
+    /// With --helm-chart: version of the chart, or a range [default: the newest]
+    #[arg(long, value_name = "VERSION")]
+    pub helm_chart_version: Option<String>,
 }
 
 /// `--image` and its options.

@@ -1,6 +1,6 @@
 //! `create api`: a custom resource, a controller, or both.
 
-use super::{create_version, import_api};
+use super::{create_chart, create_version, import_api};
 use crate::{
     advice::NextStep,
     arguments::{external, fields, type_of::type_of},
@@ -15,6 +15,10 @@ use crate::{
 pub fn run(workspace: &Workspace, api: &Api, prompt: Prompt<'_>) -> Result<Request> {
     api.scaffold.check()?;
     let remarks = api.foreign.remarks();
+    if let Some(source) = &api.chart.helm_chart {
+        return create_chart::run(workspace, api, source, remarks);
+    }
+    create_chart::refuse_options(&api.chart)?;
     if let Some(source) = &api.from_crd {
         return import_api::run(workspace, api, source, remarks);
     }
@@ -91,6 +95,7 @@ fn create(project: &Project, api: &Api, prompt: Prompt<'_>) -> Result<CreateApi>
         image: api.image.parse()?,
         short_names: short_names.collect::<Result<_, _>>()?,
         fields,
+        chart: None,
         force: api.force,
     })
 }

@@ -9,7 +9,7 @@ use crate::{
     cli,
     engine::{Request, Workspace, next},
     error::Result,
-    name::{Group, Kind},
+    name::{ChartPath, Group, Kind},
     plan::NamedFiles,
     project::{DeleteApi, DeleteWebhook, Gvk, Key, Project},
     prompt::Prompt,
@@ -32,7 +32,9 @@ pub fn api(workspace: &Workspace, flags: &cli::DeleteApi, prompt: Prompt<'_>) ->
         controller_name: name.map(str::parse).transpose()?,
     })?;
     let step = uncontrolled(before, &project);
+    let charts = left_charts(workspace, &project);
     let mut request = deletion("delete api", workspace, project, flags.keep_files)?;
+    request.remarks.extend(charts);
     request.next.extend(step);
     Ok(request)
 }
@@ -142,6 +144,20 @@ fn uncontrolled(before: &Project, after: &Project) -> Option<NextStep> {
             // The controller's files are there if they were edited or kept.
             .code("--resource=false --on-conflict keep"),
     ))
+}
+
+/// Remarks about charts that no kind has any more.
+fn left_charts(workspace: &Workspace, after: &Project) -> Vec<String> {
+    let charts = |project: &Project| -> BTreeSet<ChartPath> {
+        let resources = project.resources();
+        resources.filter_map(|(_, it)| it.chart.clone()).collect()
+    };
+    let left = charts(after);
+    let gone = charts(&workspace.project).into_iter();
+    let gone =
+        gone.filter(|chart| !left.contains(chart) && workspace.root.join(chart.as_str()).is_dir());
+    gone.map(|chart| format!("the chart in `{chart}` stays; it is yours to delete"))
+        .collect()
 }
 
 /// Asks which of the webhooks to delete.

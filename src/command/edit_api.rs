@@ -9,7 +9,7 @@ use crate::{
     cli,
     engine::{Request, Workspace, conversions, next},
     error::{Failure, Result},
-    name::ShortName,
+    name::{ChartPath, ShortName},
     plan::{NamedFiles, Rewritten},
     project::{ApiView, EditApi, FILE, Fields, Key, Project},
     prompt::Prompt,
@@ -24,8 +24,13 @@ pub fn run(workspace: &Workspace, api: &cli::EditApi, prompt: Prompt<'_>) -> Res
     let gvk = type_there(before, &api.of, prompt, there)?;
     let key = before.own_key(&gvk);
     let is_of_crd = before.sources().any(|(other, _)| *other == key);
-    if is_of_crd && !(api.add_field.is_empty() && api.add_status_field.is_empty()) {
+    let adds = !(api.add_field.is_empty() && api.add_status_field.is_empty());
+    if is_of_crd && adds {
         return Err(generated_from_crd(&template::types_of(before, &key)?));
+    }
+    let chart = before.resource(&key).and_then(|entry| entry.chart.as_ref());
+    if let Some(chart) = chart.filter(|_| adds) {
+        return Err(values_of_chart(&key, chart));
     }
     let (project, key) = before.edit_api(&EditApi {
         gvk,
@@ -112,6 +117,17 @@ fn generated_from_crd(path: &RelPath) -> Failure {
         .note("`--add-field` adds to types that are generated from fields")
         .note("write the field into the struct: `make manifests` writes the CRD from the types")
         .advise(Script::edit([path.as_str()]).then(Script::of("make manifests")))
+}
+
+/// The refusal of fields where the values of a chart are the fields.
+fn values_of_chart(key: &Key, chart: &ChartPath) -> Failure {
+    let values = format!("{chart}/values.yaml");
+    Failure::refused(format!("the fields of `{key}` are the values of a chart"))
+        .note(format!(
+            "`{values}` has their names and defaults, and the chart is yours"
+        ))
+        .note("write the value there: `make manifests` writes the CRD from the chart")
+        .advise(Script::edit([values]).then(Script::of("make manifests")))
 }
 
 /// The refusal where no attribute could be edited, with the text to write there.

@@ -172,6 +172,7 @@ impl Workspace {
             // A branch brings the code of its controllers along.
             if !is_new {
                 project.check_controllers(applied)?;
+                project.check_charts(applied)?;
             }
         }
         Ok(Self {

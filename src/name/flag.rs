@@ -25,6 +25,7 @@ pub fn flag_of(field: &str) -> String {
         "user ID" => "run-as-user",
         "header" => "license-file",
         "plugin" => "plugins",
+        "chart" => "helm-chart",
         other => return format!("--{}", other.to_kebab_case()),
     };
     format!("--{name}")

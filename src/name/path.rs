@@ -1,13 +1,19 @@
-//! Paths: where the API server calls a webhook, and where a Rust type is found.
+//! Paths: where the API server calls a webhook, where a Rust type is found, and where a Helm chart is.
 
 use super::rule;
-use super::rust::is_identifier;
-use super::{RustPath, WebhookPath};
+use super::rust::{is_device, is_identifier};
+use super::{ChartPath, RustPath, WebhookPath};
 
 /// The rule for paths of webhooks.
 pub const WEBHOOK: &str = "a path is `/` and DNS subdomains (RFC 1123) between further `/`: that is all the API server takes in a webhook configuration";
 /// The rule for paths of Rust types.
 pub const RUST: &str = "the path of a type begins with its crate, or with `crate` and a module for one of your own, and ends with the type: `cert_manager_crds::v1::Certificate`";
+
+/// The rule for directories of charts.
+pub const CHART: &str = "the chart NAME is in `charts/NAME`: letters, digits, `-`, `_` and `.`, starting and ending with a letter or digit, at most 53 characters, and no device of Windows";
+
+/// The directory of all charts.
+const CHARTS: &str = "charts/";
 
 /// The path of conversion.
 const CONVERT: &str = "/convert";
@@ -73,6 +79,70 @@ pub fn rust_like(text: &str) -> String {
     }
 }
 
+/// The fault of a chart's directory.
+pub fn chart_fault(text: &str) -> Option<String> {
+    let Some(name) = text.strip_prefix(CHARTS) else {
+        return Some(format!("it does not start with `{CHARTS}`"));
+    };
+    let is_odd = |c: &char| !(c.is_ascii_alphanumeric() || "-_.".contains(*c));
+    let length = name.chars().count();
+    Some(match name.chars().find(is_odd) {
+        _ if name.is_empty() => "nothing follows the `/`".to_owned(),
+        Some(c) if c.is_control() => "it contains a control character".to_owned(),
+        Some(c) => format!("`{c}` is not allowed"),
+        None if name.starts_with(is_mark) => format!("`{name}` starts with no letter or digit"),
+        None if name.ends_with(is_mark) => format!("`{name}` ends with no letter or digit"),
+        None if length > ChartPath::MAX => {
+            let most = ChartPath::MAX;
+            format!("the name has {length} characters, {most} are allowed")
+        }
+        None if is_device(name.split('.').next().unwrap_or(name)) => {
+            format!("`{name}` is a device of Windows")
+        }
+        None => return None,
+    })
+}
+
+/// The nearest directory of a chart; empty if nothing is left.
+pub fn chart_like(text: &str) -> String {
+    let name = text.strip_prefix(CHARTS).unwrap_or(text);
+    let name: String = name
+        .replace(
+            |c: char| !(c.is_ascii_alphanumeric() || "_.".contains(c)),
+            "-",
+        )
+        .trim_start_matches(is_mark)
+        .chars()
+        .take(ChartPath::MAX)
+        .collect();
+    let path = format!("{CHARTS}{}", name.trim_end_matches(is_mark));
+    match chart_fault(&path) {
+        None => path,
+        Some(_) => String::new(),
+    }
+}
+
+fn is_mark(c: char) -> bool {
+    "-_.".contains(c)
+}
+
+impl ChartPath {
+    /// The longest name of a chart: that of a release, which may have it.
+    pub const MAX: usize = 53;
+
+    /// The directory of the chart of this name.
+    ///
+    /// Errors: the name is not valid.
+    pub fn of(name: &str) -> Result<Self, super::Invalid> {
+        format!("{CHARTS}{name}").parse()
+    }
+
+    /// The name of the chart.
+    pub fn name(&self) -> &str {
+        self.0.strip_prefix(CHARTS).unwrap_or(&self.0)
+    }
+}
+
 impl RustPath {
     /// The package of the type, as crates.io mostly spells it; `None` for a type of the project.
     pub fn package(&self) -> Option<String> {
@@ -92,6 +162,43 @@ impl WebhookPath {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn directories_of_charts() {
+        let check = |text: &str, expected: Result<(), (&str, Option<&str>)>| {
+            let found = text.parse::<ChartPath>().map(drop);
+            let found = found.map_err(|invalid| (invalid.fault, invalid.suggestion));
+            let expected =
+                expected.map_err(|(fault, like)| (fault.to_owned(), like.map(str::to_owned)));
+            assert_eq!(found, expected, "{text}");
+        };
+        for path in ["charts/a", "charts/3scale", "charts/A.b_c-d"] {
+            check(path, Ok(()));
+        }
+        let elsewhere = "it does not start with `charts/`";
+        check("memcached", Err((elsewhere, Some("charts/memcached"))));
+        check("../a", Err((elsewhere, Some("charts/a"))));
+        check("charts/", Err(("nothing follows the `/`", None)));
+        check(
+            "charts/a/b",
+            Err(("`/` is not allowed", Some("charts/a-b"))),
+        );
+        check(
+            "charts/..",
+            Err(("`..` starts with no letter or digit", None)),
+        );
+        check(
+            "charts/a.",
+            Err(("`a.` ends with no letter or digit", Some("charts/a"))),
+        );
+        check(
+            "charts/nul.x",
+            Err(("`nul.x` is a device of Windows", None)),
+        );
+        let long = format!("charts/{}", "a".repeat(54));
+        let fault = "the name has 54 characters, 53 are allowed";
+        check(&long, Err((fault, Some(&long[..60]))));
+    }
 
     #[track_caller]
     fn check_webhook(text: &str, expected: Result<(), (&str, Option<&str>)>) {

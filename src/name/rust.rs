@@ -7,10 +7,10 @@ use heck::ToSnakeCase as _;
 
 pub use self::taken::is_device;
 use self::taken::{
-    COLLIDING_KINDS, CONTROLLER_TEST_IMPORTS, CRATES, IMAGE_LOCALS, KEYWORDS, LOCALS,
-    PACKAGE_RESERVED, WEBHOOK_IMPORTS,
+    CHART_IMPORTS, COLLIDING_KINDS, CONTROLLER_TEST_IMPORTS, CRATES, IMAGE_LOCALS, KEYWORDS,
+    LOCALS, PACKAGE_RESERVED, WEBHOOK_IMPORTS,
 };
-use super::{ControllerName, Domain, Group, Kind, ProjectName, Version};
+use super::{ChartPath, ControllerName, Domain, Group, Kind, ProjectName, Version};
 
 mod taken;
 
@@ -73,6 +73,11 @@ impl Module {
         Self::of(name.as_str())
     }
 
+    /// The function of `src/charts.rs` with a chart: no longer than its name, but for a `_` or `r#`.
+    pub fn of_chart(path: &ChartPath) -> Self {
+        Self::of(&path.name().to_ascii_lowercase())
+    }
+
     /// The file's name without `.rs`: the identifier without `r#`.
     pub fn file(&self) -> &str {
         self.ident.strip_prefix("r#").unwrap_or(&self.ident)
@@ -88,8 +93,16 @@ pub fn type_name(kind: &Kind) -> String {
     }
 }
 
+/// Whether the file with the types of a chart's kind imports something of this name.
+pub fn is_chart_import(type_name: &str) -> bool {
+    has(CHART_IMPORTS, type_name)
+}
+
 /// The longest variable: with a longer name, lines of the templates no longer fit.
 const VARIABLE_MAX: usize = 20;
+
+/// The longest variable with which the method chain in the controller of a chart fits.
+const CHART_VARIABLE_MAX: usize = 18;
 
 /// The variable that holds an object of a kind: `memcached`, or `object` where that name is taken or long.
 pub fn variable(kind: &Kind) -> String {
@@ -104,6 +117,14 @@ pub fn variable(kind: &Kind) -> String {
 /// The variable in a controller with an image, which has more variables of its own.
 pub fn variable_beside_image(variable: &str) -> String {
     match has(IMAGE_LOCALS, variable) {
+        true => "object".to_owned(),
+        false => variable.to_owned(),
+    }
+}
+
+/// The variable in the controller of a chart, which has it in a method chain.
+pub fn variable_beside_chart(variable: &str) -> String {
+    match variable.len() > CHART_VARIABLE_MAX {
         true => "object".to_owned(),
         false => variable.to_owned(),
     }

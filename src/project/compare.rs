@@ -4,7 +4,7 @@ use super::correction::{self, FILE};
 use super::file::{self, ProjectFile};
 use super::{Project, Settings};
 use crate::error::{Failure, Result};
-use crate::name::{Domain, ProjectName};
+use crate::name::{ChartPath, Domain, ProjectName};
 
 /// Refuses the text of a `PROJECT` whose domain, name or template set is not that of the project that was last applied.
 ///
@@ -40,6 +40,23 @@ pub fn check_unchanging(text: &[u8], applied: &Project, merged: bool) -> Result<
     Ok(())
 }
 
+impl Project {
+    /// Refuses another chart of a kind in `PROJECT` than that of the last command.
+    pub fn check_charts(&self, applied: &Self) -> Result<()> {
+        for (key, now) in self.resources() {
+            let then = applied.resource(key).filter(|then| then.api.is_some());
+            let text = |chart: &Option<ChartPath>| {
+                let chart = chart.as_ref().map(ToString::to_string);
+                chart.unwrap_or_default()
+            };
+            if let Some(then) = then.filter(|then| now.api.is_some() && now.chart != then.chart) {
+                return Err(changed("chart", &text(&now.chart), &text(&then.chart)));
+            }
+        }
+        Ok(())
+    }
+}
+
 /// The refusal of another value, `now`, of a field that cannot change.
 pub fn changed(field: &str, now: &str, then: &str) -> Failure {
     Failure::refused(match (now, then) {
@@ -66,6 +83,7 @@ pub fn why_fixed(field: &str) -> &'static str {
         "templates" => {
             "it says which templates made the files, and only `operator-forge update` makes them anew"
         }
+        "chart" => "the types and the controller are yours, and name it",
         "image" | "containerCommand" | "containerPort" | "runAsUser" => {
             "the file of the controller is yours, and has it"
         }

@@ -17,6 +17,12 @@ pub const VERSION: &str = "0.1.0";
 /// The directory of the copy in a project.
 const VENDORED: &str = "vendor/operator-runtime";
 
+/// The package that projects with charts depend on, of the same release and from the same source.
+const PACKAGE_FOR_CHARTS: &str = "operator-helm";
+
+/// Its copy in a project.
+const VENDORED_FOR_CHARTS: &str = "vendor/operator-helm";
+
 /// The features that a project's tests need.
 const TESTED_WITH: [&str; 2] = ["envtest", "testing"];
 
@@ -116,6 +122,19 @@ impl Runtime {
     /// The value under `dev-dependencies`: tests need more features.
     pub fn dev_dependency(&self, crypto: Crypto) -> String {
         inline(self.with_features(crypto, TESTED_WITH))
+    }
+
+    /// The value of `operator-helm` under `dependencies`: it has the same source.
+    pub fn chart_dependency(&self) -> String {
+        match self {
+            Self::Registry => Value::from(VERSION).to_string(),
+            Self::Vendored => inline(InlineTable::from_iter([("path", VENDORED_FOR_CHARTS)])),
+            Self::Path(directory) => {
+                let beside = format!("{directory}/../{PACKAGE_FOR_CHARTS}");
+                inline(InlineTable::from_iter([("path", beside)]))
+            }
+            Self::Git { .. } => inline(self.source()),
+        }
     }
 
     /// The source with features. The default ones contain ring.

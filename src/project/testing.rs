@@ -21,6 +21,7 @@ pub fn create(flags: &str) -> CreateApi {
         finalizer: None,
         short_names: Vec::new(),
         fields: Fields::default(),
+        chart: None,
         external: None,
         image: None,
         force: false,
@@ -35,6 +36,7 @@ pub fn create(flags: &str) -> CreateApi {
             }
             ("field", value) => create.fields.spec.push(value.parse().unwrap()),
             ("status-field", value) => create.fields.status.push(value.parse().unwrap()),
+            ("chart", value) => create.chart = Some(value.parse().unwrap()),
             ("resource", value) => create.resource = value == "true",
             ("controller", value) => create.controller = value == "true",
             ("name", value) => create.controller_name = Some(value.parse().unwrap()),

@@ -14,7 +14,7 @@ use crate::{
 
 static TEMPLATES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/templates");
 
-/// The files of `crates/operator-runtime`, from the build script.
+/// The files of `crates/operator-runtime` and of the crates that install charts, from the build script.
 static RUNTIME: Dir<'_> = include_dir!("$OUT_DIR/runtime");
 
 /// The digests of the copied templates, by name.
@@ -25,16 +25,22 @@ static DIGESTS: &[(&str, [u8; 32])] = &include!(concat!(env!("OUT_DIR"), "/diges
 pub enum Scope {
     /// Every project.
     Project,
-    /// Each version of a kind that the project defines.
+    /// Each version of a kind that the project defines, but those with a chart.
     Api,
+    /// Each kind with a chart.
+    ChartApi,
     /// Each version whose types need schemas beside them.
     Schemas,
     /// Each CRD that external types are generated from.
     ExternalCrd,
-    /// Each controller but those with an image.
+    /// Each controller but those with an image or a chart.
     Controller,
+    /// Each controller that installs a chart.
+    ChartController,
     /// Each controller that was generated with an image.
     DeployImage,
+    /// A project with charts.
+    Charts,
     /// A project with webhooks.
     Server,
     /// A project with webhooks and certificates that the operator makes.
@@ -52,6 +58,28 @@ pub enum Scope {
     /// A project with a copy of the runtime: the files of `crates/operator-runtime` without its tests. With a plugin: the files that
     /// only its projects need.
     Runtime(Option<Plugin>),
+    /// A project with charts and a copy of the runtime: the files of the crates that install charts.
+    ChartRuntime,
+}
+
+impl Scope {
+    /// Whether it is a version of a kind, whose templates are the types and a sample.
+    pub fn is_api(self) -> bool {
+        matches!(self, Self::Api | Self::ChartApi)
+    }
+
+    /// Whether it is a controller.
+    pub fn is_controller(self) -> bool {
+        matches!(
+            self,
+            Self::Controller | Self::ChartController | Self::DeployImage
+        )
+    }
+
+    /// Whether its templates are the sources of crates.
+    pub fn is_runtime(self) -> bool {
+        matches!(self, Self::Runtime(_) | Self::ChartRuntime)
+    }
 }
 
 /// One embedded template.
@@ -80,9 +108,17 @@ pub struct Template {
 /// A directory of templates: its scope, the owner of its files, and the files with another owner, by the start of their target.
 type Row = (&'static str, Scope, Owner, &'static [(&'static str, Owner)]);
 
-const TABLE: [Row; 17] = [
+const TABLE: [Row; 21] = [
     ("project/", Scope::Project, Owner::Shared, &OF_PROJECT),
     ("api/", Scope::Api, Owner::User, &[]),
+    ("chart/api/", Scope::ChartApi, Owner::User, &[]),
+    (
+        "chart/controller/",
+        Scope::ChartController,
+        Owner::User,
+        &[],
+    ),
+    ("chart/project/", Scope::Charts, Owner::Shared, &[]),
     ("schemas/", Scope::Schemas, Owner::User, &[]),
     ("external/", Scope::ExternalCrd, Owner::User, &[]),
     ("controller/", Scope::Controller, Owner::User, &[]),
@@ -128,6 +164,7 @@ const TABLE: [Row; 17] = [
         &[],
     ),
     ("runtime/", Scope::Runtime(None), Owner::Tool, &[]),
+    ("chart-runtime/", Scope::ChartRuntime, Owner::Tool, &[]),
 ];
 
 /// The modules of the runtime that a feature adds, which projects with a plugin have, by the start of their files.
@@ -292,13 +329,14 @@ mod tests {
     /// Tests and printer columns must use the condition of the controller.
     #[test]
     fn only_controllers_name_their_conditions() {
-        for template in all()
-            .iter()
-            .filter(|it| !matches!(it.scope, Scope::Runtime(_)))
-        {
+        for template in all().iter().filter(|it| !it.scope.is_runtime()) {
             let text = std::str::from_utf8(template.content).unwrap();
             let names = |word| text.contains(word) || text.contains("controller.condition");
-            let directories = ["controller/src/", "deploy-image/src/"];
+            let directories = [
+                "chart/controller/src/",
+                "controller/src/",
+                "deploy-image/src/",
+            ];
             let is_controller = directories.iter().any(|it| template.name.starts_with(it));
             let found = ["\"Ready", "=Ready"].into_iter().any(names);
             assert_eq!(found, is_controller, "{}", template.name);

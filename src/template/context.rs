@@ -3,6 +3,7 @@
 //! A template of scope `project` sees everything. Any other template sees `project`, `header` and the entry that it is rendered for
 //! (`api`, `controller`, `webhook` or `spoke`), so that its file does not depend on another entry.
 
+mod charts;
 mod controllers;
 #[cfg(test)]
 mod tests;
@@ -88,10 +89,10 @@ impl Subject {
             scope,
             value: with(&names, more),
             variable: match scope {
-                Scope::Api => "api",
+                Scope::Api | Scope::ChartApi => "api",
                 Scope::Schemas => "schemas",
                 Scope::ExternalCrd => "crd",
-                Scope::Controller | Scope::DeployImage => "controller",
+                scope if scope.is_controller() => "controller",
                 Scope::Convert => "spoke",
                 _ => "webhook",
             },
@@ -158,6 +159,8 @@ pub fn context(project: &Project) -> Context {
             "library": library,
             // The dependency and the dev-dependency `operator-runtime` in `Cargo.toml`.
             "runtime": settings.runtime.dependency(settings.crypto, plugins.iter().copied()),
+            // The dependency `operator-helm`, of a project with charts.
+            "chart_runtime": settings.runtime.chart_dependency(),
             "runtime_of_tests": settings.runtime.dev_dependency(settings.crypto),
             // The crate of the cryptography of TLS, and the crate that no dependency may bring beside it.
             "crypto": settings.crypto.word(),
@@ -186,6 +189,9 @@ pub fn context(project: &Project) -> Context {
         "hubs": hubs(project),
         // The kinds that the project defines, by file, under the names of their storage versions.
         "kinds": apis.iter().map(kind).collect::<Vec<_>>(),
+        // The charts: the function of each and its directory, and the controllers that install them.
+        "charts": charts::charts(project),
+        "releases": charts::releases(&controllers),
         // The images of controllers, which environment variables of the manager name.
         "images": controllers::images(project),
         // The modules of `src/controllers.rs`: groups, controllers.
@@ -207,9 +213,12 @@ pub fn context(project: &Project) -> Context {
 
     let is_vendored = settings.runtime == Runtime::Vendored;
     let has_certificates = |from: &str| exists && server["certificates"] == from;
+    let has_charts = project.resources().any(|(_, it)| it.chart.is_some());
     let scopes = [
         (Scope::Project, true),
         (Scope::Runtime(None), is_vendored),
+        (Scope::Charts, has_charts),
+        (Scope::ChartRuntime, has_charts && is_vendored),
         (Scope::Server, exists),
         (Scope::SelfManaged, has_certificates("self-managed")),
         (Scope::CertManager, has_certificates("cert-manager")),
@@ -242,6 +251,7 @@ pub fn context(project: &Project) -> Context {
 fn with_types(project: &Project, mut api: Subject) -> Subject {
     if let Some(resource) = project.resource(&api.names.key)
         && let Some(defined) = &resource.api
+        && resource.chart.is_none()
     {
         api.value["types"] = match resource.definition() {
             Some(definition) => types::of_definition(definition),
@@ -274,8 +284,8 @@ fn modules<'a>(subjects: impl IntoIterator<Item = &'a Subject>) -> Vec<Value> {
             ..
         } = &subject.names;
         let path = match subject.scope {
-            Scope::Api => vec![group_module, version],
-            Scope::Controller | Scope::DeployImage => vec![group_module],
+            scope if scope.is_api() => vec![group_module, version],
+            scope if scope.is_controller() => vec![group_module],
             _ => vec![group_module, version, module],
         };
         let leaf = match subject.scope {
@@ -392,8 +402,14 @@ fn apis(project: &Project) -> Vec<Vec<Subject>> {
             "storage": view.storage,
             // The types, if they are generated from a CRD.
             "source": source_of(view.key, view.resource),
+            // The chart whose releases the objects are.
+            "chart": view.resource.chart.as_ref().map(charts::chart),
         });
-        Subject::new(Scope::Api, names, more)
+        let scope = match view.resource.chart {
+            Some(_) => Scope::ChartApi,
+            None => Scope::Api,
+        };
+        Subject::new(scope, names, more)
     };
     let kinds = project.kinds();
     let kinds = kinds.iter().map(|kind| kind.apis.iter().map(api).collect());

@@ -17,7 +17,7 @@ const MAX_BRACES_WIDTH: usize = 18;
 const MAX_CHAIN_WIDTH: usize = 60;
 
 /// Breaks a line of Rust that is too wide, as rustfmt does: an `impl` before `for`, a `let` or a `const` after `=`, a signature
-/// between its arguments, or without any before `->`. A `use` becomes one `use` for each name.
+/// between its arguments, or without any before `->`, a struct between its fields. A `use` becomes one `use` for each name.
 pub fn wrap(line: &str, _: Kwargs, _: &State<'_>) -> String {
     wrapped(line).unwrap_or_else(|| line.to_owned())
 }
@@ -107,7 +107,9 @@ fn wrapped(line: &str) -> Option<String> {
         let (head, of) = line.strip_suffix(" {")?.split_once(" for ")?;
         return Some(format!("{head}\n    for {of}\n{{"));
     }
-    if let Some((name, value)) = line.split_once(" = ") {
+    if !code.starts_with("pub struct ")
+        && let Some((name, value)) = line.split_once(" = ")
+    {
         // A string that does not fit on the next line either stays.
         if indent.len() + 4 + value.len() <= MAX_WIDTH {
             return Some(format!("{name} =\n{indent}    {value}"));
@@ -178,6 +180,10 @@ mod tests {
             "const K: A = a(\n    \"KK\",\n);",
         );
         check("use K::{A, K};", "use K::A;\nuse K::K;");
+        check(
+            "pub struct K(#[schemars(schema_with = \"schema\")] pub Values);",
+            "pub struct K(\n    #[schemars(schema_with = \"schema\")] pub Values,\n);",
+        );
     }
 
     #[test]

@@ -1,7 +1,15 @@
-//! The files of the runtime's crate for a project's `vendor/`: manifest, README, license and sources, without the crate's own tests.
+//! The files of the runtime's crates for a project's `vendor/`: manifest, README, license and sources, without the crates' own tests.
 //! The build script embeds them, and a test compares.
 
 use std::{collections::BTreeMap, error::Error, fs, io, path::Path};
+
+/// The crates, each with the directory of its templates: every project has the first one, projects with charts the others.
+pub const CRATES: [(&str, &str); 4] = [
+    ("operator-runtime", "runtime"),
+    ("chart-api", "chart-runtime"),
+    ("helm-render", "chart-runtime"),
+    ("operator-helm", "chart-runtime"),
+];
 
 /// The files and directories in `src` that only tests of the crate need.
 const TESTS: [&str; 5] = [
@@ -127,30 +135,34 @@ fn without_tests(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::template::catalogue::{self, Scope, Template};
+    use crate::template::catalogue::{self, Template};
 
-    /// The embedded files, by their paths in the crate.
-    fn embedded() -> BTreeMap<String, String> {
-        let all = catalogue::all().iter();
-        let of_runtime = all.filter(|it| matches!(it.scope, Scope::Runtime(_)));
+    /// The embedded files of a crate, by their paths in it.
+    fn embedded(name: &str) -> BTreeMap<String, String> {
+        let of_runtime = catalogue::all().iter().filter(|it| it.scope.is_runtime());
         let file = |template: &Template| {
-            let path = template.target.strip_prefix("vendor/operator-runtime/");
+            let path = template.target.strip_prefix("vendor/")?;
+            let path = path.strip_prefix(name)?.strip_prefix('/')?;
             let text = String::from_utf8(template.content.to_vec());
-            (path.unwrap().to_owned(), text.unwrap())
+            Some((path.to_owned(), text.unwrap()))
         };
-        of_runtime.map(file).collect()
+        of_runtime.filter_map(file).collect()
     }
 
-    /// The embedded files are those of the crate now.
+    /// The embedded files are those of the crates now.
     #[test]
-    fn the_crate_is_embedded() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/operator-runtime");
-        assert_eq!(embedded(), files(&root).unwrap());
+    fn the_crates_are_embedded() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates");
+        for (name, _) in CRATES {
+            assert_eq!(embedded(name), files(&root.join(name)).unwrap());
+        }
     }
 
     #[test]
     fn rustfmt_passes_over_modules_that_may_be_missing() {
-        let manifests = embedded().remove("src/manifests.rs").unwrap();
+        let manifests = embedded("operator-runtime")
+            .remove("src/manifests.rs")
+            .unwrap();
         for module in OPTIONAL {
             let line = format!("#[cfg(feature = \"{module}\")]\n#[rustfmt::skip]\nmod {module};\n");
             assert!(manifests.contains(&line), "{line}");

@@ -180,8 +180,8 @@ pub fn tree(root: &Path) -> BTreeMap<String, Vec<u8>> {
         .collect()
 }
 
-/// Where a project has the runtime's source, the same in each.
-const RUNTIME: &str = "vendor/operator-runtime/";
+/// Where a project has the sources of the runtime, the same in each.
+const RUNTIME: &str = "vendor/";
 
 /// A project without the runtime's source and its rows of the lock.
 pub fn without_runtime(mut tree: BTreeMap<String, Vec<u8>>) -> BTreeMap<String, Vec<u8>> {

@@ -24,7 +24,7 @@ pub(crate) use self::decode::{At, Decode, decode_fields, object, read};
 pub use self::{
     bounds::Bounds,
     capabilities::{Capabilities, HelmVersion, KubeVersion},
-    load::values,
+    load::{files, values},
     metadata::{Dependency, Import, Lock, Maintainer, Metadata},
     scope::{Release, Template},
 };

@@ -48,6 +48,7 @@ impl Port<'_> {
                 namespaced: None,
                 short_names: Vec::new(),
                 fields: Fields::default(),
+                chart: None,
                 resource: false,
                 external: None,
                 controller: true,

@@ -14,8 +14,8 @@ pub const KEYWORDS: &[&str] = &[
 /// users' files.
 #[rustfmt::skip]
 pub const CRATES: &[&str] = &[
-    "anyhow", "axum", "axum_server", "clap", "core", "futures", "jiff", "json_patch", "k8s_openapi", "kube",
-    "manager", "operator_runtime", "prometheus_client", "rustls", "schemars", "serde", "serde_json", "serde_saphyr",
+    "anyhow", "axum", "axum_server", "chart_api", "clap", "core", "futures", "helm_render", "jiff", "json_patch",
+    "k8s_openapi", "kube", "manager", "operator_helm", "operator_runtime", "prometheus_client", "rustls", "schemars", "serde", "serde_json", "serde_saphyr",
     "std", "thiserror", "tokio", "tokio_util", "tower", "tower_http", "tracing", "tracing_subscriber",
 ];
 
@@ -60,6 +60,9 @@ pub const COLLIDING_KINDS: &[&str] = &[
 pub const WEBHOOK_IMPORTS: &[&str] = &[
     "Change", "Denied", "FieldErrors", "Request", "Webhook",
 ];
+
+/// The names that the types of a chart's kind import.
+pub const CHART_IMPORTS: &[&str] = &["ReleaseStatus", "Schema", "SchemaGenerator", "Values"];
 
 /// The names that integration tests of controllers import.
 pub const CONTROLLER_TEST_IMPORTS: &[&str] = &["DeleteParams", "Duration", "Patch", "PatchParams"];

@@ -4,10 +4,13 @@ use std::sync::Arc;
 
 use super::{
     AGAIN, CreateWebhook, External, Gvk, Target, controller_exists, listed, no_effect, not_defined,
+    status,
 };
 use crate::advice::Advice;
 use crate::error::{Failure, Result};
-use crate::name::{ControllerName, Plural, ShortName, Version, flag_of, kubernetes, rust::Module};
+use crate::name::{
+    ChartPath, ControllerName, Plural, ShortName, Version, flag_of, kubernetes, rust::Module,
+};
 use crate::project::rules;
 use crate::project::violation::Purpose;
 use crate::project::{Api, DeployImage, Fields, Key, Project, Resource, Source};
@@ -26,6 +29,8 @@ pub struct CreateApi {
     pub short_names: Vec<ShortName>,
     /// `--field` and `--status-field`: the fields of the types. The default is those of the API, if it exists.
     pub fields: Fields,
+    /// `--helm-chart`: the objects are releases of this chart.
+    pub chart: Option<ChartPath>,
     /// `--resource`: the project defines the API.
     pub resource: bool,
     /// `--external-api-path` and `--external-api-domain`: an external type, which gets only a controller.
@@ -157,13 +162,27 @@ impl Project {
     /// Adds the API, or with `--force` sets it again. The entry itself has the defaults, or another version of the kind.
     fn define(&mut self, key: &Key, create: &CreateApi) -> Result<()> {
         let existing = self.resources.get(key).filter(|it| it.api.is_some());
-        if existing.is_some() && !create.force {
-            return Err(Failure::refused(format!("`{key}` exists already"))
-                .note(AGAIN)
-                .advise(Advice::set(
-                    "--version",
-                    key.version.following().to_string(),
-                )));
+        if let (Some(existing), Some(_)) = (existing, &create.chart)
+            && existing.chart != create.chart
+        {
+            return Err(Failure::refused(match &existing.chart {
+                Some(chart) => format!("`{key}` exists already, with the chart `{chart}`"),
+                None => format!("`{key}` exists already, with types of your own"),
+            })
+            .note("the types of a kind stay, because its objects are stored with them")
+            .note("`delete api` removes the kind first")
+            .advise(key.deleted()));
+        }
+        if let Some(existing) = existing.filter(|_| !create.force) {
+            let failure = Failure::refused(format!("`{key}` exists already")).note(AGAIN);
+            return Err(match existing.chart {
+                // Another version would break a rule.
+                Some(_) => failure.advise(status()),
+                None => {
+                    let following = key.version.following().to_string();
+                    failure.advise(Advice::set("--version", following))
+                }
+            });
         }
         let group = key.api_group(false);
         let is_external = |(other, it): &(&Key, &Resource)| {
@@ -203,6 +222,7 @@ impl Project {
         let entry = self.resources.entry(key.clone());
         let entry = entry.or_insert_with(|| Resource::new(plural.clone()));
         entry.plural = plural;
+        entry.chart = create.chart.clone().or_else(|| entry.chart.take());
         entry.api = Some(Api {
             namespaced,
             short_names,

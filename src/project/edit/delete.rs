@@ -62,7 +62,7 @@ impl Project {
                 .advise(Advice::switch("--resource=false")));
         }
         if resource {
-            (left.api, left.source) = (None, None);
+            (left.api, left.source, left.chart) = (None, None, None);
         }
         let is_default_meant = delete.controller_name.is_none()
             && delete

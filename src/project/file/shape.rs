@@ -9,8 +9,8 @@ use serde_yaml::{Mapping, Value};
 
 use crate::field::Field;
 use crate::name::{
-    ControllerName, CrdName, Domain, Group, Invalid, Kind, Plural, ProjectName, ShortName, Version,
-    WebhookPath,
+    ChartPath, ControllerName, CrdName, Domain, Group, Invalid, Kind, Plural, ProjectName,
+    ShortName, Version, WebhookPath,
 };
 use crate::project::violation::{Violation, violation};
 use crate::project::{
@@ -148,6 +148,8 @@ pub struct OptionsEntry {
 struct Options {
     #[serde(default, skip_serializing_if = "is_default")]
     crd: Option<CrdName>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    chart: Option<ChartPath>,
     #[serde(default, skip_serializing_if = "is_default")]
     short_names: Vec<ShortName>,
     #[serde(default, skip_serializing_if = "is_default")]
@@ -311,6 +313,7 @@ impl OptionsEntry {
         let api = resource.api.clone().unwrap_or_default();
         let options = Options {
             crd: resource.source.as_ref().map(|source| source.name.clone()),
+            chart: resource.chart.clone(),
             short_names: api.short_names,
             fields: api.fields.spec,
             status_fields: api.fields.status,
@@ -356,6 +359,7 @@ impl OptionsEntry {
                 "it is the Deployment that this controller was generated with");
             return Err(broken.in_file("remove `deployImage`"));
         }
+        resource.chart = self.options.chart;
         resource.source = self.options.crd.map(|name| Source {
             name,
             definition: None,

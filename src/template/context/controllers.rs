@@ -3,7 +3,7 @@
 use heck::ToUpperCamelCase as _;
 use serde_json::{Value, json};
 
-use super::{Names, Subject, foreign_path, in_tests};
+use super::{Names, Subject, charts, foreign_path, in_tests};
 use crate::{
     name::rust,
     project::{ControllerView, DeployImage, Project},
@@ -49,13 +49,16 @@ fn controller(view: ControllerView<'_>, operator: &str, library: &str) -> Subjec
     let ControllerView { key, resource, .. } = view;
     let mut names = Names::of(key, resource);
     let foreign = foreign_path(key, resource);
-    let own = foreign.is_none() && resource.source.is_none();
+    // Only the default controller of a kind with a chart installs it.
+    let chart = resource.chart.as_ref().filter(|_| view.default);
+    let own = foreign.is_none() && resource.source.is_none() && resource.chart.is_none();
     let path = match foreign {
         Some(path) => path,
         // The storage version may become another one, which depends on other entries.
         None if resource.api.is_some() => format!("{}::{}", key.hub_module(), names.type_name),
         None => key.type_path(),
     };
+    let type_path = chart.map(|_| path.clone());
     let (type_name, import) = rust::import_beside_controllers(&path);
     let (test_type, test_import) = rust::import_beside_controller_tests(&in_tests(&path, library));
     names.type_name = type_name;
@@ -90,13 +93,20 @@ fn controller(view: ControllerView<'_>, operator: &str, library: &str) -> Subjec
         // Whether another project defines the type.
         "external": resource.external.is_some(),
         "namespaced": view.namespaced,
+        // The chart that it installs, and the path of the type in another file.
+        "chart": chart.map(charts::chart),
+        "type_path": type_path,
     });
-    if view.image.is_some() {
-        names.variable = rust::variable_beside_image(&names.variable);
-    }
-    let scope = match view.image {
-        Some(_) => Scope::DeployImage,
-        None => Scope::Controller,
+    let scope = match (view.image, chart) {
+        (Some(_), _) => {
+            names.variable = rust::variable_beside_image(&names.variable);
+            Scope::DeployImage
+        }
+        (None, Some(_)) => {
+            names.variable = rust::variable_beside_chart(&names.variable);
+            Scope::ChartController
+        }
+        (None, None) => Scope::Controller,
     };
     Subject::new(scope, names, more)
 }

@@ -66,7 +66,7 @@ fn an_api_in_full() {
         &names,
         json!({
             "root": false, "namespaced": true, "short_names": ["mc"], "category": "demo-all", "storage": true,
-            "has_image": false, "source": null, "sample_name": "memcached-sample-v1alpha1",
+            "has_image": false, "source": null, "chart": null, "sample_name": "memcached-sample-v1alpha1",
         }),
     );
     let controller = both(
@@ -77,7 +77,7 @@ fn an_api_in_full() {
             "import": "crate::api::cache::memcached::Memcached",
             "test_import": "demo::api::cache::memcached::Memcached", "test_type": "Memcached",
             "type_module": "crate::api::cache::memcached",
-            "own": true, "local": true, "external": false, "namespaced": true,
+            "own": true, "local": true, "external": false, "namespaced": true, "chart": null, "type_path": null,
         }),
     );
     assert_eq!(
@@ -86,12 +86,13 @@ fn an_api_in_full() {
             "project": {
                 "name": "demo", "operator": "demo.example.com", "lease": "demo.example.com", "replaces": false, "package": "demo", "library": "demo",
                 "runtime": "{ path = \"vendor/operator-runtime\" }",
+                "chart_runtime": "{ path = \"vendor/operator-helm\" }",
                 "runtime_of_tests": "{ path = \"vendor/operator-runtime\", features = [\"envtest\", \"testing\"] }",
                 "crypto": "ring", "other_crypto": "aws-lc-rs", "description_length": null, "runtime_repository": null, "kubernetes": "1.37", "kubernetes_feature": "v1_37", "domain": "example.com", "namespaced": false,
                 "license": "Apache-2.0", "owned": [],
             },
             "header": "// SPDX-License-Identifier: Apache-2.0\n\n",
-            "images": [],
+            "charts": [], "releases": [], "images": [],
             "plugins": { "grafana": false, "helm": false, "olm": false, "release": false },
             "groups": [{
                 "module": "cache", "inner": [{"module": "v1alpha1", "inner": [api]}],

@@ -230,6 +230,7 @@ proptest! {
             plural: with_plural.then(|| parse_or(&plural, "memcachedes")),
             namespaced: None,
             resource: true,
+            chart: None,
             external: None,
             controller: true,
             controller_name: None,
@@ -251,6 +252,7 @@ proptest! {
             domain: parse_or(&short, "example.org"),
         });
         let other = CreateApi {
+            chart: None,
             external: external.clone(),
             controller_name: with_name.then(|| parse_or(&controller, "other")),
             resource,

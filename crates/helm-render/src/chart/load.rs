@@ -289,6 +289,21 @@ decode::decode_fields!(ApiVersion, "chartBase", "loader.chartBase", {
     "apiVersion" => api_version,
 });
 
+/// The files of the chart in a directory, or in a `.tgz`, but those that its `.helmignore` names.
+///
+/// # Errors
+/// As [`Chart::load`], but only `Chart.yaml` is read.
+pub fn files(path: impl AsRef<Path>) -> Result<Vec<File>, Error> {
+    let path = path.as_ref();
+    let mut warnings = Vec::new();
+    let mut loader = Loader::new(Bounds::default(), &mut warnings);
+    if !path.is_dir() {
+        return archive::read_file(path, &mut loader.budget);
+    }
+    loader.check_version(&directory::chart_file(path, &loader.budget)?)?;
+    directory::read(path, &mut loader.budget)
+}
+
 /// The values of a text with documents of YAML, of which later ones win.
 ///
 /// # Errors

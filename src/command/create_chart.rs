@@ -1,0 +1,198 @@
+//! `create api --helm-chart`: a kind whose objects are releases of a Helm chart.
+
+mod copy;
+mod source;
+
+use heck::ToUpperCamelCase as _;
+use helm_render::{chart::Chart, values::Table};
+
+use self::source::Source;
+use crate::{
+    advice::{Advice, NextStep, Script},
+    cli::{Api, ChartFlags},
+    engine::{Request, Workspace, next},
+    error::{Failure, Result},
+    name::{ChartPath, Invalid, Kind},
+    plan::NamedFiles,
+    project::{CreateApi, Fields, Gvk},
+    template,
+    tree::RelPath,
+};
+
+/// The values that the report names.
+const NAMED: usize = 5;
+
+/// The longest default that the report shows.
+const LONGEST: usize = 24;
+
+pub fn run(
+    workspace: &Workspace,
+    api: &Api,
+    source: &str,
+    mut remarks: Vec<String>,
+) -> Result<Request> {
+    refuse_flags(api)?;
+    let source = Source::of(&workspace.root, source, &api.chart)?;
+    let path = directory(&source)?;
+    let create = create(api, &source.chart, &path)?;
+    let before = &workspace.project;
+    let key = before.own_key(&create.gvk);
+    let there = before.resource(&key);
+    let is_update = there.is_some_and(|it| it.chart.as_ref() == Some(&path));
+    let copied = copy::of(&workspace.root, &source, &path)?;
+    if !create.force {
+        copied.refuse_others(&source, &path, is_update.then_some(&key))?;
+    }
+    let project = before.create_api(&create)?;
+    let files = template::files_of(&project, &key, &create)?;
+    remarks.extend(values(&path, &source.chart.values));
+    let forced = match create.force && !(is_update && copied.is_any()) {
+        true => files.clone(),
+        false => [].into(),
+    };
+    Ok(Request {
+        named: NamedFiles {
+            rewritten: copied.rewritten(),
+            ..NamedFiles::default()
+        },
+        forced,
+        remarks,
+        next: steps(&files, is_update),
+        ..Request::of("create api", project)
+    })
+}
+
+/// Refuses `--helm-chart-repo` and `--helm-chart-version` without a chart.
+pub fn refuse_options(flags: &ChartFlags) -> Result<()> {
+    let given = [
+        ("--helm-chart-repo", flags.helm_chart_repo.is_some()),
+        ("--helm-chart-version", flags.helm_chart_version.is_some()),
+    ];
+    match given.into_iter().find(|(_, given)| *given) {
+        None => Ok(()),
+        Some((flag, _)) => Err(
+            Failure::usage(format!("`{flag}` is given without `--helm-chart`"))
+                .note("it says where `helm pull` finds the chart")
+                .advise(Advice::drop(flag)),
+        ),
+    }
+}
+
+/// Refuses flags for what the chart decides.
+fn refuse_flags(api: &Api) -> Result<()> {
+    let of_crate = &api.crate_type;
+    let given = [
+        ("--from-crd", api.from_crd.is_some()),
+        ("--external", api.external.is_some()),
+        ("--field", !api.field.is_empty()),
+        ("--status-field", !api.status_field.is_empty()),
+        ("--resource", api.resource.is_some()),
+        ("--controller", api.controller.is_some()),
+        ("--controller-name", api.controller_name.is_some()),
+        ("--finalizer", api.finalizer.is_some()),
+        ("--image", api.image.image.is_some()),
+        ("--from-version", api.from_version.is_some()),
+        ("--external-api-path", of_crate.external_api_path.is_some()),
+        (
+            "--external-api-domain",
+            of_crate.external_api_domain.is_some(),
+        ),
+    ];
+    let Some((flag, _)) = given.into_iter().find(|(_, given)| *given) else {
+        return Ok(());
+    };
+    Err(
+        Failure::usage(format!("`{flag}` is given with `--helm-chart`"))
+            .note("the fields of `spec` are the values of the chart, and the default controller of the kind installs it")
+            .advise(Advice::drop(flag)),
+    )
+}
+
+/// The directory of a chart in the project.
+fn directory(source: &Source) -> Result<ChartPath> {
+    let name = source.chart.name();
+    ChartPath::of(name).map_err(|Invalid { fault, rule, .. }| {
+        Failure::refused(format!(
+            "the chart in `{}` has the name `{name}`: {fault}",
+            source.shown
+        ))
+        .note(rule)
+        .note("`name` in its `Chart.yaml` is another name, in a copy of the chart")
+        .advise(Advice::Help)
+    })
+}
+
+fn create(api: &Api, chart: &Chart, path: &ChartPath) -> Result<CreateApi> {
+    let of = &api.of;
+    let short_names = api.short_name.iter().map(|text| text.parse());
+    Ok(CreateApi {
+        gvk: Gvk {
+            group: of.group.as_deref().unwrap_or("charts").parse()?,
+            version: of.version.as_deref().unwrap_or("v1alpha1").parse()?,
+            kind: match &of.kind {
+                Some(kind) => kind.parse()?,
+                None => kind_of(chart)?,
+            },
+        },
+        plural: api.plural.as_deref().map(str::parse).transpose()?,
+        namespaced: api.namespaced,
+        short_names: short_names.collect::<Result<_, _>>()?,
+        fields: Fields::default(),
+        chart: Some(path.clone()),
+        resource: true,
+        external: None,
+        controller: true,
+        controller_name: None,
+        finalizer: None,
+        image: None,
+        force: api.force,
+    })
+}
+
+/// The kind that a chart is called after.
+fn kind_of(chart: &Chart) -> Result<Kind> {
+    let name = chart.name();
+    let camel = name.to_upper_camel_case();
+    camel.parse().map_err(|invalid: Invalid| {
+        let failure = Failure::usage(format!(
+            "the chart `{name}` gives no kind: `{camel}`: {}",
+            invalid.fault
+        ));
+        let failure = failure.note(invalid.rule);
+        match invalid.suggestion {
+            Some(kind) => failure.advise(Advice::set("--kind", kind)),
+            None => failure.advise(Advice::Help),
+        }
+    })
+}
+
+/// A remark about the first values of a chart.
+fn values(path: &ChartPath, values: &Table) -> Option<String> {
+    let value = |(name, value): (&String, &serde_json::Value)| {
+        let default = value.to_string();
+        match default.len() <= LONGEST {
+            true => format!("`{name}: {default}`"),
+            false => format!("`{name}`"),
+        }
+    };
+    let first: Vec<String> = values.iter().take(NAMED).map(value).collect();
+    let more = match values.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let first = first.join(", ");
+    (!first.is_empty())
+        .then(|| format!("`spec` has the values of `{path}/values.yaml`: {first}{more}"))
+}
+
+fn steps<'a>(files: impl IntoIterator<Item = &'a RelPath>, is_update: bool) -> Vec<NextStep> {
+    let mut samples = files.into_iter().map(RelPath::as_str);
+    let sample = samples.find(|path| path.starts_with("config/samples/"));
+    let sample = sample.filter(|_| !is_update);
+    let mut steps: Vec<NextStep> = sample
+        .map(|path| NextStep::new("set values in the sample:", Script::edit([path])))
+        .into_iter()
+        .collect();
+    steps.push(next::manifests());
+    steps
+}
