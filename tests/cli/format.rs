@@ -7,7 +7,7 @@ use std::{
 };
 
 use operator_forge::{
-    name::{ProjectName, kubernetes, rust},
+    name::{ChartPath, ProjectName, kubernetes, rust},
     project::Project,
     syntax::Conversion,
     template,
@@ -64,17 +64,18 @@ fn project(name: &str, domain: &str, namespaced: bool, resources: &[Value]) -> P
     let mut resources = resources.to_vec();
     let mut options = Vec::new();
     for resource in &mut resources {
-        let finalizers = resource["finalizers"].take();
-        if let Some(resource) = resource.as_object_mut() {
-            resource.remove("finalizers");
+        let mut of_resource = serde_json::Map::new();
+        for name in ["chart", "finalizers"] {
+            let option = resource.as_object_mut().and_then(|it| it.remove(name));
+            of_resource.extend(option.map(|option| (name.to_owned(), option)));
         }
-        if !finalizers.is_null() {
+        if !of_resource.is_empty() {
             options.push(json!({
                 "group": resource["group"],
                 "domain": resource["domain"],
                 "version": resource["version"],
                 "kind": resource["kind"],
-                "options": { "finalizers": finalizers },
+                "options": of_resource,
             }));
         }
     }
@@ -249,6 +250,21 @@ fn with_finalizers(mut resources: Vec<Value>) -> Vec<Value> {
     resources
 }
 
+/// The resources as kinds with charts, whose names have every length, and admission webhooks.
+fn with_charts(mut resources: Vec<Value>) -> Vec<Value> {
+    let odd = ["3scale", "type", "self", "nginx-ingress.controller", "A_b"];
+    for (at, resource) in resources.iter_mut().enumerate() {
+        let name = match odd.get(at) {
+            Some(name) => (*name).to_owned(),
+            None => long('c', "h", at % ChartPath::MAX + 1),
+        };
+        resource["chart"] = format!("charts/{name}").into();
+        resource["webhooks"] =
+            json!({ "webhookVersion": "v1", "defaulting": true, "validation": true });
+    }
+    resources
+}
+
 fn write(project: &Project, directory: &Path) {
     for (path, file) in template::tree(project).unwrap_or_else(|failure| panic!("{failure:?}")) {
         if path.extension() == "rs" {
@@ -330,6 +346,13 @@ fn rendered_rust_is_formatted() {
             true,
             &with_finalizers(lengths(true, [1, 2, 7, 30].into_iter())),
         ),
+        project(
+            "charts",
+            domain,
+            true,
+            &with_charts(lengths(true, [1, 6, 30, 63].into_iter())),
+        ),
+        project("nasty-charts", domain, false, &with_charts(nasty(false))),
         project("f", domain, false, &with_finalizers(nasty(false))),
         project(
             &long('p', "q", ProjectName::MAX),

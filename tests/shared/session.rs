@@ -133,6 +133,7 @@ pub fn in_shell(directory: &Path, command: &str) -> Command {
         .env("PATH", path)
         .env("TERM", "dumb")
         .env("CRDS", repository().join("snapshots/crds"))
+        .env("CHARTS", repository().join("tests/helm-charts"))
         .env("GO", repository().join("tests/go-projects"))
         .env("LC_ALL", "C")
         .env(
