@@ -38,10 +38,15 @@ fn creates() -> impl Strategy<Value = CreateApi> {
         1 => prop::sample::select(vec!["name=foo", "name=extra finalizer", "name=cache-foo", "name=cache-foo finalizer"]),
     ];
     let resource = rare(&["resource=false"]);
+    let chart = rare(&["chart=charts/a", "chart=charts/b-c", "chart=charts/b.c"]);
     let own = (
-        group, version, kind, scope, plural, short, controller, resource,
+        group, version, kind, scope, plural, short, controller, resource, chart,
     )
-        .prop_map(|(g, v, k, a, b, c, d, e)| create(&format!("{g} {v} {k} {a} {b} {c} {d} {e}")));
+        .prop_map(|(g, v, k, a, b, c, d, e, f)| {
+            // Only a type that the project defines has a chart.
+            let f = if e.is_empty() { f } else { "" };
+            create(&format!("{g} {v} {k} {a} {b} {c} {d} {e} {f}"))
+        });
     prop_oneof![4 => own, 1 => external_creates()]
 }
 

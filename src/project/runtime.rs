@@ -239,6 +239,12 @@ mod tests {
                 format!(r#"{tested}features = ["chart"] }}"#)
             );
             assert_eq!(runtime.to_string().parse::<Runtime>().unwrap(), runtime);
+            let of_charts = match &runtime {
+                Runtime::Vendored => line.replace(PACKAGE, PACKAGE_FOR_CHARTS),
+                Runtime::Path(_) => r#"{ path = "../runtime/../operator-helm" }"#.to_owned(),
+                _ => line.to_owned(),
+            };
+            assert_eq!(runtime.chart_dependency(), of_charts);
         }
     }
 

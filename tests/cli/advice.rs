@@ -19,10 +19,11 @@ use rayon::prelude::*;
 use serde_json::Value;
 
 /// Lines that cannot be run here: what they hold, and why nothing is wrong with that. One that is not met any more has to go.
-const UNJUDGED: [(&str, &str); 6] = [
+const UNJUDGED: [(&str, &str); 7] = [
     ("make ", "it builds with cargo, which fetches crates"),
     ("cargo ", "it fetches crates"),
     ("kubectl ", "it asks a cluster"),
+    ("helm ", "it fetches charts, and need not be installed"),
     ("git status", "git itself fails there, and says why"),
     (
         "cp -RLi src src.former",
@@ -35,7 +36,7 @@ const UNJUDGED: [(&str, &str); 6] = [
 ];
 
 /// Errors that come again with the line that is offered, because something outside of the tree has to change first.
-const SAME_AGAIN: [(&str, &str); 2] = [
+const SAME_AGAIN: [(&str, &str); 3] = [
     (
         "`PROJECT` has version",
         "a newer operator-forge is installed first",
@@ -44,6 +45,7 @@ const SAME_AGAIN: [(&str, &str); 2] = [
         "`PROJECT` was made from template set",
         "a newer operator-forge is installed first",
     ),
+    ("no program `helm`", "helm is installed first"),
 ];
 
 /// Lines that take something away although nobody said `delete`.

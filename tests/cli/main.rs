@@ -17,6 +17,7 @@ mod fields;
 mod fixture;
 mod format;
 mod fuzz;
+mod helm_charts;
 mod hostile;
 mod kubernetes;
 mod kustomize;

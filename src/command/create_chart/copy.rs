@@ -137,6 +137,7 @@ impl Copied {
         };
         let rest = match differing.len() - 1 {
             0 => String::new(),
+            1 => " and another file".to_owned(),
             more => format!(" and {more} more files"),
         };
         let shown = &source.shown;

@@ -34,14 +34,14 @@ fn of_entry(key: &Key, resource: &Resource) -> Option<Violation> {
             "a CRD",
             "its types are generated from one of the two",
         )
+    } else if resource.image().is_some() {
+        let why = "its controller installs the chart";
+        ("deployImage", "an image", why)
     } else if !api.fields.spec.is_empty() {
         ("fields", "fields", "its fields are the values of the chart")
     } else if !api.fields.status.is_empty() {
         let why = "its status is that of a release";
         ("statusFields", "fields of a status", why)
-    } else if resource.image().is_some() {
-        let why = "its controller installs the chart";
-        ("deployImage", "an image", why)
     } else if has_finalizer() {
         let why = "a controller that installs a chart uninstalls it, too, with a finalizer of its own; another controller of the \
                    kind gets none";

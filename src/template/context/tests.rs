@@ -163,6 +163,40 @@ fn names_that_rust_has_taken() {
 }
 
 #[test]
+fn charts_have_functions_and_controllers() {
+    let context = check(&[
+        "charts v1 Foo chart=charts/b",
+        "charts v1 Bar chart=charts/3-a.Type",
+        "charts v1 Type chart=charts/type",
+        "charts v1 Foo resource=false name=extra",
+        "other v1 Foo chart=charts/b",
+        "other v1 Plain",
+    ]);
+    assert_eq!(
+        each(&context["charts"], "function"),
+        ["_3_a_type", "b", "r#type"]
+    );
+    assert_eq!(
+        each(&context["charts"], "directory"),
+        ["charts/3-a.Type", "charts/b", "charts/type"]
+    );
+    assert_eq!(
+        each(&context["releases"], "type_path"),
+        [
+            "crate::api::charts::bar::Bar",
+            "crate::api::charts::foo::Foo",
+            "crate::api::charts::r#type::Type",
+            "crate::api::other::foo::Foo",
+        ]
+    );
+    let plain = check(&["other v1 Plain"]);
+    assert_eq!(
+        (&plain["charts"], &plain["releases"]),
+        (&json!([]), &json!([]))
+    );
+}
+
+#[test]
 fn modules_are_in_the_order_of_their_files() {
     let version =
         &check(&["a v1 Foo10", "a v1 Foo2", "a v1 FooBar", "a v1 Foo"])["groups"][0]["inner"][0];
@@ -320,7 +354,11 @@ fn keys(value: &Value, found: &mut BTreeSet<String>) {
 #[test]
 fn every_variable_is_read_by_a_template() {
     let project = created(
-        &["cache v1 Foo", "cache v1alpha1 Foo controller=false"],
+        &[
+            "cache v1 Foo",
+            "cache v1alpha1 Foo controller=false",
+            "charts v1 Memcached chart=charts/memcached",
+        ],
         &["cache v1 Foo validation defaulting conversion"],
     );
     let context = context(&project);
