@@ -106,6 +106,7 @@ impl Note {
             NoteKind::Unmerged => vec![self.branch().into()],
             NoteKind::Missing => vec![Script::forge("restore").arg(path).into()],
             NoteKind::Markers => vec![Script::edit([path]).into()],
+            NoteKind::NoChart => vec![self.chart().into()],
             NoteKind::Orphaned
             | NoteKind::Owned
             | NoteKind::Outdated
@@ -113,6 +114,12 @@ impl Note {
             | NoteKind::Kept
             | NoteKind::LeftOut => Vec::new(),
         }
+    }
+
+    /// The command that brings the chart of a missing file back, if git has it.
+    pub fn chart(&self) -> Script {
+        let directory = self.path.parents().next_back().unwrap_or_default();
+        Script::of("git checkout --").arg(directory)
     }
 
     /// The command that shows the other branch's change of an unmerged file.
@@ -163,6 +170,8 @@ pub enum NoteKind {
     Markers,
     /// A file that was taken over is unmerged in git, and holds the text of one branch.
     Unmerged,
+    /// The Helm chart of a kind is gone.
+    NoChart,
 }
 
 impl NoteKind {
@@ -179,6 +188,7 @@ impl NoteKind {
             Self::LeftOut => "left-out",
             Self::Markers => "markers",
             Self::Unmerged => "unmerged",
+            Self::NoChart => "no-chart",
         }
     }
 }

@@ -24,6 +24,8 @@ pub struct Snapshot<'a> {
     orphans: Vec<RelPath>,
     /// Files of entries that `PROJECT` has lost.
     pub lost: Lost,
+    /// The missing `Chart.yaml` of Helm charts that kinds have.
+    charts: Vec<RelPath>,
 }
 
 impl<'a> Snapshot<'a> {
@@ -68,6 +70,7 @@ impl<'a> Snapshot<'a> {
             request,
             orphans,
             lost: Lost::find(project, &inputs, asked)?,
+            charts: missing_charts(workspace, request)?,
             inputs,
         })
     }
@@ -117,11 +120,29 @@ impl<'a> Snapshot<'a> {
         let mut set = plan::plan(&self.inputs)?;
         let is_left = |path: &&RelPath| !self.inputs.named.rewritten.contains_key(*path);
         let orphans = self.orphans.iter().filter(is_left);
-        set.notes.extend(orphans.map(|path| Note {
-            path: path.clone(),
-            what: NoteKind::Orphaned,
-            lacks: Vec::new(),
-        }));
+        let orphans = orphans.map(|path| (path, NoteKind::Orphaned));
+        let charts = self.charts.iter().map(|path| (path, NoteKind::NoChart));
+        set.notes
+            .extend(orphans.chain(charts).map(|(path, what)| Note {
+                path: path.clone(),
+                what,
+                lacks: Vec::new(),
+            }));
         Ok(set)
     }
+}
+
+/// The paths at which the charts of kinds are missing, and that the command does not write.
+fn missing_charts(workspace: &Workspace, request: &Request) -> Result<Vec<RelPath>> {
+    let charts = request.project.resources();
+    let charts: BTreeSet<_> = charts.filter_map(|(_, it)| it.chart.as_ref()).collect();
+    let mut missing = Vec::new();
+    for chart in charts {
+        let path: RelPath = format!("{chart}/Chart.yaml").parse()?;
+        let is_written = request.named.rewritten.contains_key(&path);
+        if !is_written && tree::find(&workspace.root, &path)? == Found::Absent {
+            missing.push(path);
+        }
+    }
+    Ok(missing)
 }

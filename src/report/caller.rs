@@ -75,6 +75,10 @@ impl Caller {
                 line(Script::of("git log --all --patch --").arg(path))
             ),
             NoteKind::Markers => "has conflict markers: resolve them in an editor".to_owned(),
+            NoteKind::NoChart => format!(
+                "is missing, and the project does not build without the chart: `{}` brings it back if git has it",
+                line(note.chart())
+            ),
             NoteKind::Unmerged => format!(
                 "is yours, and has an unresolved merge: apply the other branch's change, which `{}` shows, then `{}`",
                 line(note.branch()),

@@ -52,12 +52,11 @@ impl Source {
                 .advise(Advice::Help));
         }
         let fetched = fetch(source, flags)?;
-        let archives = tree::names(fetched.path()).into_iter();
-        let archive = archives.map(|name| fetched.path().join(name)).next();
-        let Some(archive) = archive else {
+        let mut names = tree::names(fetched.path()).into_iter();
+        let Some(archive) = names.find(|name| name.ends_with(".tgz")) else {
             return Err(pull_failed(source, "it fetched no archive"));
         };
-        let found = Self::read(source, &archive)?;
+        let found = Self::read(source, &fetched.path().join(archive))?;
         Ok(Self {
             directory: None,
             ..found
@@ -105,7 +104,7 @@ fn refuse_missing(shown: &str, is_directory: bool, chart: &Chart) -> Result<()> 
         return Ok(());
     }
     let missing: Vec<_> = missing.iter().map(|name| format!("`{name}`")).collect();
-    let build = |directory: &str| Script::anywhere("helm dependency build").path(directory);
+    let build = |directory: &str| Script::of("helm dependency build").path(directory);
     Err(Failure::refused(format!(
         "the chart `{shown}` lacks charts that it depends on"
     ))
@@ -115,9 +114,7 @@ fn refuse_missing(shown: &str, is_directory: bool, chart: &Chart) -> Result<()> 
     ))
     .advise(match is_directory {
         true => build(shown),
-        false => Script::anywhere("tar -xzf")
-            .path(shown)
-            .then(build(chart.name())),
+        false => Script::of("tar -xzf").path(shown).then(build(chart.name())),
     }))
 }
 
