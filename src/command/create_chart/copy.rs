@@ -71,7 +71,7 @@ fn wanted(source: &Source, path: &ChartPath) -> Result<BTreeMap<RelPath, Vec<u8>
             .note(format!("`{}`: {why}", file.name.escape_debug()))
             .note("a file that `.helmignore` of the chart names is left out")
             .advise(match source.directory {
-                Some(_) => Script::edit([format!("{}/Chart.yaml", source.shown)]).into(),
+                Some(_) => Script::edit([format!("{}/.helmignore", source.shown)]).into(),
                 None => Advice::Help,
             })
         };
