@@ -1,5 +1,5 @@
-//! The files of a chart that become part of a project. They are the user's from the start: no lock has them, and no later command
-//! changes them.
+//! The files of a chart that become part of a project. They are the user's from the start: no lock has them, and no command
+//! changes them later, but for `--force`.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -9,7 +9,6 @@ use std::{
 use super::source::Source;
 use crate::{
     advice::{Advice, Flag, Script},
-    engine::crd_files::unreadable,
     error::{Failure, Result},
     name::ChartPath,
     plan::Rewritten,
@@ -54,7 +53,7 @@ pub fn of(root: &Path, source: &Source, path: &ChartPath) -> Result<Copied> {
             Some(Found::Absent) | None => _ = copied.new.insert(path, data),
         }
     }
-    copied.others = others(root, &directory, &found.into_keys().collect())?;
+    copied.others = others(root, path, &found.into_keys().collect())?;
     Ok(copied)
 }
 
@@ -93,15 +92,20 @@ fn wanted(source: &Source, path: &ChartPath) -> Result<BTreeMap<RelPath, Vec<u8>
 /// The files in the place of the chart that it does not have.
 fn others(
     root: &Path,
-    directory: &Path,
+    chart: &ChartPath,
     wanted: &BTreeSet<RelPath>,
 ) -> Result<BTreeMap<RelPath, Vec<u8>>> {
+    let directory = root.join(chart.as_str());
     if !directory.is_dir() {
         return Ok(BTreeMap::new());
     }
-    let found = tree::search(directory, &[], |entry| entry.file_name() != ".git");
-    let found =
-        found.map_err(|it| unreadable(&it.path.display().to_string(), &it.error.to_string()))?;
+    let found = tree::search(&directory, &[], |entry| entry.file_name() != ".git");
+    let found = found.map_err(|it| {
+        let (path, why) = (it.path.display(), it.error);
+        Failure::refused(format!("cannot read `{path}`: {why}"))
+            .note("it is in the place of the chart")
+            .advise(Script::put_aside(chart.as_str()))
+    })?;
     let other = |(path, bytes): (PathBuf, Vec<u8>)| {
         let path = path.strip_prefix(root).ok()?.to_str()?.replace('\\', "/");
         let path: RelPath = path.parse().ok()?;
