@@ -95,7 +95,7 @@ pub struct Api {
     pub external: Option<bool>,
     /// A chart that the controller installs.
     #[command(flatten)]
-    pub chart: ChartFlags,
+    pub chart: Box<ChartFlags>,
     /// An image that the controller runs.
     #[command(flatten)]
     pub image: ImageFlags,
