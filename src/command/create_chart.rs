@@ -3,8 +3,9 @@
 mod copy;
 mod source;
 
+use chart_api::schema;
 use heck::ToUpperCamelCase as _;
-use helm_render::{chart::Chart, values::Table};
+use helm_render::chart::Chart;
 
 use self::source::Source;
 use crate::{
@@ -19,7 +20,7 @@ use crate::{
     tree::RelPath,
 };
 
-/// The values that the report names.
+/// How many fields, and how many rules, the report names.
 const NAMED: usize = 5;
 
 /// The longest default that the report shows.
@@ -45,7 +46,7 @@ pub fn run(
     }
     let project = before.create_api(&create)?;
     let files = template::files_of(&project, &key, &create)?;
-    remarks.extend(values(&path, &source.chart.values));
+    remarks.extend(fields(&path, &source.chart));
     let forced = match create.force && !(is_update && copied.is_any()) {
         true => files.clone(),
         false => [].into(),
@@ -166,23 +167,28 @@ fn kind_of(chart: &Chart) -> Result<Kind> {
     })
 }
 
-/// A remark about the first values of a chart.
-fn values(path: &ChartPath, values: &Table) -> Option<String> {
-    let value = |(name, value): (&String, &serde_json::Value)| {
-        let default = value.to_string();
-        match default.len() <= LONGEST {
-            true => format!("`{name}: {default}`"),
-            false => format!("`{name}`"),
+/// Remarks about the schema that `make manifests` derives from a chart: its first fields, and what it leaves to Helm.
+fn fields(path: &ChartPath, chart: &Chart) -> Vec<String> {
+    let shown = |field: schema::Field| {
+        let default = field.default.to_string();
+        match field.default.is_null() || default.len() > LONGEST {
+            true => format!("`{}` ({})", field.path, field.kind),
+            false => format!("`{}` ({}, {default})", field.path, field.kind),
         }
     };
-    let first: Vec<String> = values.iter().take(NAMED).map(value).collect();
-    let more = match values.len().saturating_sub(NAMED) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    let first = first.join(", ");
-    (!first.is_empty())
-        .then(|| format!("`spec` has the values of `{path}/values.yaml`: {first}{more}"))
+    let first = schema::first_fields(chart, NAMED).into_iter().map(shown);
+    let first = first.collect::<Vec<_>>().join(", ");
+    let mut remarks = vec![match first.as_str() {
+        "" => format!("`spec` has the values of `{path}/values.yaml`"),
+        _ => format!("`spec` has the values of `{path}/values.yaml`, such as {first}"),
+    }];
+    let notes = schema::of(chart).notes;
+    let more = notes.len().saturating_sub(NAMED);
+    remarks.extend(notes.into_iter().take(NAMED));
+    if more > 0 {
+        remarks.push(format!("the schema leaves {more} more rules to Helm"));
+    }
+    remarks
 }
 
 fn steps<'a>(files: impl IntoIterator<Item = &'a RelPath>, is_update: bool) -> Vec<NextStep> {

@@ -110,6 +110,11 @@ const BEFORE: &[(&str, &str, &[&str])] = &[
     ),
     ("docs/generated-project.md", "  scaffold:", &[PROJECT]),
     (
+        "docs/helm-charts.md",
+        "operator-forge init ",
+        &["mkdir charts && cp -r $CHARTS/memcached charts"],
+    ),
+    (
         "docs/manager.md",
         "pub fn controller() ",
         &[PROJECT, V1ALPHA1],

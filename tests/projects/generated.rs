@@ -123,6 +123,44 @@ fn an_adopted_crate_builds() {
     }
 }
 
+/// A project whose kinds are releases of charts, beside a kind of its own: clean, and tested with the permissions that follow from the
+/// charts.
+#[test]
+fn an_operator_from_charts_works() {
+    let made = TempDir::new().unwrap();
+    for command in [
+        "init --domain example.com --project-name caches --vcs none",
+        "create api --helm-chart $CHARTS/memcached",
+        "create api --helm-chart charts/memcached --group type --version v1 --kind Result",
+        "create api --group cache --version v1 --kind Memcached",
+        "create webhook --group charts --version v1alpha1 --kind Memcached --defaulting --validation",
+    ] {
+        let said = session::shell(made.path(), &format!("operator-forge {command}"));
+        assert_eq!(said.code, 0, "{}", said.output);
+    }
+    let (directory, _lock) = place_of_projects();
+    place(&tree(made.path()), &directory);
+    for arguments in [
+        "update --workspace --offline",
+        "fmt --all --check",
+        "clippy --all-targets --locked -- -D warnings",
+        "run --locked --quiet --bin manifests",
+        "run --locked --quiet --bin manifests -- --check",
+        "test --locked",
+    ] {
+        succeed(
+            &format!("charts: cargo {arguments}"),
+            &mut cargo(&directory, arguments),
+        );
+    }
+    let crd = "config/crd/bases/charts.example.com_memcacheds.yaml";
+    let crd = fs::read_to_string(directory.join(crd)).unwrap();
+    // A wrong value is refused when it is applied.
+    let replicas = "replicas:\n                description: How many Pods there are.\n                nullable: true\n                type: integer\n";
+    assert!(crd.contains(replicas), "{crd}");
+    check_manifests("charts", &directory, &control_plane());
+}
+
 /// `init` inside somebody's Cargo workspace says what to add there; with it, the project is a member and the runtime is none.
 #[test]
 fn a_project_inside_a_cargo_workspace_builds() {

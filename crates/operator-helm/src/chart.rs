@@ -124,6 +124,8 @@ impl Chart {
         K: ReleaseObject,
         C: Send + Sync + 'static,
     {
+        // The admission plugin OwnerReferencesPermissionEnforcement asks for it, where a reference blocks the owner's deletion.
+        let controller = controller.needs_subresource::<K>("finalizers", &[Verb::Update]);
         controller.needs_derived(|| self.rules())
     }
 
