@@ -27,6 +27,9 @@ use crate::{
     values::Values,
 };
 
+/// The least time between revisions of the same values.
+const LEAST: Duration = Duration::from_secs(30);
+
 /// The stores of the kinds of a release.
 pub(crate) type Stores = BTreeMap<String, Store<DynamicObject>>;
 
@@ -111,6 +114,9 @@ impl<'a, K: ReleaseObject> Run<'a, K> {
         // The same values may render something else: with another version of Kubernetes, or because a template looks objects up.
         let digest = self.status.installed().map(|it| it.digest.clone());
         if !is_new && digest.is_some_and(|digest| digest != rendering.digest) {
+            if let Some(rest) = self.rest() {
+                return Ok(Action::requeue(rest));
+            }
             (is_new, is_upgrade) = (true, true);
             revision = self.status.last() + 1;
             rendering = self.render(&values, &inputs, revision, true).await?;
@@ -125,7 +131,12 @@ impl<'a, K: ReleaseObject> Run<'a, K> {
             self.create_crds(&rendering).await?;
         }
         let Some(stores) = self.watch(&rendering).await? else {
-            return Ok(Action::await_change());
+            // One that is not filled soon has a reason, such as a missing permission.
+            let why = "the watches of the objects".to_owned();
+            return match is_new {
+                true => self.wait(is_upgrade, why).await,
+                false => Ok(Action::await_change()),
+            };
         };
         let (before, after) = match is_upgrade {
             true => (Event::PreUpgrade, Event::PostUpgrade),
@@ -214,7 +225,8 @@ impl<'a, K: ReleaseObject> Run<'a, K> {
             None => {
                 let (rendering, templates) =
                     rendering::of(cluster, chart, values.clone(), of).await?;
-                if !chart.is_repeatable {
+                // Nothing is kept any more of a release that ends.
+                if !chart.is_repeatable && self.object.meta().deletion_timestamp.is_none() {
                     let kept = Kept::new(&rendering.of, templates);
                     let applier = &self.releases.applier;
                     owner.keep(applier, &kept, self.status.revision).await?;
@@ -226,6 +238,15 @@ impl<'a, K: ReleaseObject> Run<'a, K> {
         let mut renderings = self.installed.renderings.lock();
         renderings.insert(owner.uid().to_owned(), rendering.clone());
         Ok(rendering)
+    }
+
+    /// How long the newest revision stays although the chart renders something else from the same values: a template may look up what
+    /// it changes itself.
+    fn rest(&self) -> Option<Duration> {
+        let installed = self.status.installed()?.installed.0;
+        let passed = Timestamp::now().duration_since(installed);
+        let passed = Duration::try_from(passed).unwrap_or_default();
+        LEAST.checked_sub(passed).filter(|rest| !rest.is_zero())
     }
 
     /// Whether a former reconcile began this revision.

@@ -19,13 +19,13 @@ use k8s_openapi::api::{
     core::v1::{ConfigMap, Secret, Service},
     rbac::v1::ClusterRole,
 };
-use kube::{Api, Client, CustomResourceExt, Resource, ResourceExt, api::ListParams, client::Body};
+use kube::{Api, Client, Resource, ResourceExt, api::ListParams, client::Body};
 use operator_runtime::{CancellationToken, Flags, Manager, envtest::Cluster};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, runtime::Builder};
 
-use crate::web::{OPTIONS, Release, Web, context, controllers};
+use crate::web::{OPTIONS, Release, context, controllers, crds};
 
 /// Stands between an operator and the API server, and lets only some writes through.
 #[derive(Clone)]
@@ -281,7 +281,7 @@ impl Scenario {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_killed_operator_leaves_nothing_half_done() -> Result<()> {
     let cluster = Cluster::start()?;
-    cluster.install(anyhow::Ok(vec![Web::crd()])).await?;
+    cluster.install(anyhow::Ok(crds())).await?;
     for scenario in SCENARIOS {
         let mut n = 1;
         let context = |n| move || format!("{}, killed before write {n}", scenario.name);

@@ -11,7 +11,7 @@ use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use operator_runtime::envtest::{Cluster, eventually};
 use serde_json::{Value, from_value, json};
 
-use crate::web::{LIMIT, Release, run};
+use crate::web::{LIMIT, Look, Release, run};
 
 fn message(config: &ConfigMap) -> Option<&str> {
     Some(config.data.as_ref()?.get("message")?.as_str())
@@ -354,4 +354,49 @@ async fn a_restart_changes_nothing() -> Result<()> {
         Ok(())
     })
     .await
+}
+
+#[tokio::test]
+async fn what_a_template_looks_up_is_followed() -> Result<()> {
+    let cluster = Cluster::start()?;
+    let operator = run(&cluster)?;
+    let release = Release::new(&cluster, "looks")?;
+    let look: Look = from_value(json!({
+        "apiVersion": "charts.example.com/v1alpha1",
+        "kind": "Look",
+        "metadata": {
+            "name": "looks",
+            "annotations": { "helm.sdk.operatorframework.io/reconcile-period": "1s" },
+        },
+        "spec": {},
+    }))?;
+    release.api().create(&PostParams::default(), &look).await?;
+    let holds = |key: &'static str, value: &'static str| {
+        move |it: &ConfigMap| {
+            let found = it.data.as_ref().and_then(|data| data.get(key));
+            found.is_some_and(|it| it == value)
+        }
+    };
+    release.has("looks-copy", holds("nothing", "found")).await?;
+    release.has("looks-copy", holds("apis", "true")).await?;
+    let source: ConfigMap = from_value(json!({
+        "metadata": { "name": "source" },
+        "data": { "key": "value" },
+    }))?;
+    release
+        .api()
+        .create(&PostParams::default(), &source)
+        .await?;
+    // At the earliest half a minute after the revision before.
+    eventually(2 * LIMIT, async || {
+        let copy = release.api::<ConfigMap>().get("looks-copy").await?;
+        ensure!(holds("key", "value")(&copy), "{copy:?}");
+        let look = release.api::<Look>().get("looks").await?;
+        let status = look.status.unwrap_or_default();
+        ensure!(status.revision == Some(2), "{status:?}");
+        Ok(())
+    })
+    .await?;
+    ensure!(operator.refused() == Vec::<String>::new());
+    Ok(())
 }

@@ -8,7 +8,9 @@ use std::{
 
 use anyhow::{Context as _, Result, bail};
 use k8s_openapi::{
-    ClusterResourceScope, NamespaceResourceScope, apimachinery::pkg::apis::meta::v1::Condition,
+    ClusterResourceScope, NamespaceResourceScope,
+    apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
+    apimachinery::pkg::apis::meta::v1::Condition,
 };
 use kube::{
     Api, Client, CustomResource, CustomResourceExt, Resource,
@@ -44,6 +46,34 @@ pub fn chart() -> &'static Chart {
     &CHART
 }
 
+fn looks() -> &'static Chart {
+    static CHART: LazyLock<Chart> =
+        LazyLock::new(|| Chart::embedded(&include_dir!("$CARGO_MANIFEST_DIR/tests/charts/looks")));
+    &CHART
+}
+
+/// A release of `tests/charts/looks`, whose template looks an object up.
+#[derive(Clone, Debug, Default, PartialEq, CustomResource, Deserialize, JsonSchema, Serialize)]
+#[kube(
+    group = "charts.example.com",
+    version = "v1alpha1",
+    kind = "Look",
+    namespaced,
+    derive = "Default",
+    derive = "PartialEq",
+    status = "ReleaseStatus"
+)]
+#[serde(transparent)]
+pub struct LookSpec(#[schemars(schema_with = "schema_of_look")] pub Values);
+
+fn schema_of_look(_: &mut SchemaGenerator) -> Schema {
+    looks().schema()
+}
+
+async fn reconcile_look(look: Arc<Look>, context: Arc<Context>) -> Result<Action, Error> {
+    context.releases.reconcile("charts-look", &*look).await
+}
+
 #[derive(Clone, Debug, Default, PartialEq, CustomResource, Deserialize, JsonSchema, Serialize)]
 #[kube(
     group = "charts.example.com",
@@ -74,18 +104,26 @@ pub fn controllers() -> Controllers<Context> {
     let controller = controller
         .condition(ReadyCondition::positive("Ready"))
         .finalizer();
-    chart().permissions(controller).into()
+    let mut all = Controllers::from(chart().permissions(controller));
+    let look = Controller::new("charts-look", reconcile_look).finalizer();
+    all.add(looks().permissions(look));
+    all
 }
 
 pub fn context(manager: &Manager) -> Context {
     let mut releases = Releases::new(manager);
     releases.add::<Web>(manager, NAME, chart());
+    releases.add::<Look>(manager, "charts-look", looks());
     Context { releases }
+}
+
+pub fn crds() -> Vec<CustomResourceDefinition> {
+    vec![Web::crd(), Look::crd()]
 }
 
 /// Starts the operator, with exactly the permissions that the chart asks for.
 pub fn run(cluster: &Cluster) -> Result<Operator> {
-    let crds = anyhow::Ok(vec![Web::crd()]);
+    let crds = anyhow::Ok(crds());
     cluster.run(&OPTIONS, crds, controllers(), Webhooks::default(), context)
 }
 
