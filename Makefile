@@ -181,6 +181,12 @@ bench-webhooks: ## Compare webhooks with those of controller-runtime (ARGS="--ro
 	(cd webhooks/go && $(GO_BUILD) -o "$(MEASURED)/release/webhooks-controller-runtime" ./cmd) && \
 	$(CARGO) run --release --locked --package bench-webhooks -- $(ARGS)
 
+.PHONY: bench-releases
+bench-releases: ## Measure an operator from a chart, and Helm installing the same (ARGS="100 500")
+	assets=$(ASSETS) && helm=$$(sh tests/helm/build.sh) && export KUBEBUILDER_ASSETS="$$assets" CARGO_TARGET_DIR="$(MEASURED)" && \
+	cd benches && $(CARGO) build --release --locked --package release-operator && \
+	$(CARGO) run --release --locked --package bench-releases -- --helm "$$helm" $(ARGS)
+
 # Outside CI: its times depend on the machine, and the cgroup needs root.
 .PHONY: siege
 siege: SECONDS ?= 60

@@ -5,7 +5,7 @@ mod source;
 
 use chart_api::schema;
 use heck::ToUpperCamelCase as _;
-use helm_render::chart::Chart;
+use helm_render::{Options, chart::Chart, render, values::Table};
 
 use self::source::Source;
 use crate::{
@@ -47,6 +47,15 @@ pub fn run(
     let project = before.create_api(&create)?;
     let files = template::files_of(&project, &key, &create)?;
     remarks.extend(fields(&path, &source.chart));
+    let fault = render(&source.chart, &Table::new(), &Options::default()).err();
+    let fault = fault.map(|fault| {
+        format!(
+            "the chart does not render with its own values: {}; what it needs goes into `spec` of the sample and into the two tests",
+            one_line(&fault.to_string())
+        )
+    });
+    let is_incomplete = fault.is_some();
+    remarks.extend(fault);
     let forced = match create.force && !(is_update && copied.is_any()) {
         true => files.clone(),
         false => [].into(),
@@ -58,6 +67,7 @@ pub fn run(
         },
         forced,
         remarks,
+        is_incomplete,
         next: steps(&files, is_update),
         ..Request::of("create api", project)
     })
@@ -189,6 +199,11 @@ fn fields(path: &ChartPath, chart: &Chart) -> Vec<String> {
         remarks.push(format!("the schema leaves {more} more rules to Helm"));
     }
     remarks
+}
+
+/// The lines of a text as one.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn steps<'a>(files: impl IntoIterator<Item = &'a RelPath>, is_update: bool) -> Vec<NextStep> {

@@ -1,15 +1,20 @@
 //! Applies and deletes the objects of a release.
 
-use helm_render::manifest::UNINSTALL_ORDER;
+use helm_render::manifest::{RESOURCE_POLICY, UNINSTALL_ORDER};
 use kube::{
     Api,
-    api::{DeleteParams, DynamicObject, ObjectMeta, Preconditions},
-    core::{GroupVersionKind, Status},
+    api::{DeleteParams, DynamicObject, ObjectMeta, Patch, PatchParams, Preconditions},
+    core::Status,
 };
 use operator_runtime::{Applied, Applier, ScopedResource};
+use serde_json::json;
 
 use crate::{
-    cluster::Cluster, error::Error, marks, object::Object, releases::ReleaseObject,
+    cluster::Cluster,
+    error::Error,
+    marks,
+    object::{Object, STAYING},
+    releases::ReleaseObject,
     status::InstalledObject,
 };
 
@@ -26,6 +31,8 @@ pub(crate) struct Owner<'a, K> {
 enum Ownership {
     Ours,
     Free,
+    /// Of another custom resource, which may exist.
+    Release(String),
     Others(String),
 }
 
@@ -98,7 +105,7 @@ impl<K: ReleaseObject> Owner<'_, K> {
         if refused.is_not_found() {
             self.cluster.forget(&object.kind);
         }
-        if self.may_replace(&refused) {
+        if self.may_replace(object, &refused) {
             self.delete(&object.installed(marked.metadata.namespace.as_deref()))
                 .await?;
             return Ok(applier.apply(&kind.object(marked)).await?);
@@ -119,10 +126,12 @@ impl<K: ReleaseObject> Owner<'_, K> {
             return Ok(());
         };
         let namespace = self.namespace_of(object, &kind);
+        self.refuse_foreign(object, &kind, namespace.as_deref())
+            .await?;
         let marked = self.marked(object, &kind, namespace, None)?;
         match applier.dry_run().apply(&kind.object(marked)).await {
             Err(kube::Error::Api(status))
-                if !status.is_not_found() && !self.may_replace(&status) =>
+                if !status.is_not_found() && !self.may_replace(object, &status) =>
             {
                 Err(Error::Refused {
                     object: object.to_string(),
@@ -139,11 +148,17 @@ impl<K: ReleaseObject> Owner<'_, K> {
     }
 
     /// Whether an object is to be replaced, because immutable fields change.
-    fn may_replace(&self, refused: &Status) -> bool {
+    fn may_replace(&self, object: &Object, refused: &Status) -> bool {
         let is_forced = self.annotation(marks::UPGRADE_FORCE) == Some("true");
-        // `FieldImmutableErrorMsg` of apimachinery, and the message of a StatefulSet.
-        let words = ["immutable", "updates to statefulset spec"];
-        is_forced && refused.is_invalid() && words.iter().any(|it| refused.message.contains(it))
+        let stays = object.is_kept || STAYING.contains(&object.kind.kind.as_str());
+        // `FieldImmutableErrorMsg` of apimachinery, and the messages of a StatefulSet and of a RoleBinding.
+        let words = [
+            "immutable",
+            "updates to statefulset spec",
+            "cannot change roleRef",
+        ];
+        let is_immutable = words.iter().any(|it| refused.message.contains(it));
+        is_forced && !stays && refused.is_invalid() && is_immutable
     }
 
     /// Creates an object of `crds/`, unless it exists: Helm neither upgrades nor deletes it.
@@ -203,7 +218,9 @@ impl<K: ReleaseObject> Owner<'_, K> {
         // delete it.
         let own = self.object.meta().namespace.as_deref();
         let may_own = own.is_none() || (kind.is_namespaced() && own == namespace.as_deref());
-        if may_own && !object.is_kept {
+        // Garbage collection would also delete the hooks of an owner that waits for what it owns.
+        let is_deleted = self.object.meta().deletion_timestamp.is_some();
+        if may_own && !object.is_kept && !is_deleted {
             let reference = self.object.controller_owner_ref(&());
             meta.owner_references
                 .get_or_insert_default()
@@ -223,35 +240,36 @@ impl<K: ReleaseObject> Owner<'_, K> {
         let Some(found) = api.get_metadata_opt(&object.name).await? else {
             return Ok(());
         };
-        match self.ownership(&found.metadata) {
-            Ownership::Others(owner) if self.annotation(marks::ADOPT) != Some("true") => {
-                Err(Error::Foreign {
-                    object: object.to_string(),
-                    owner,
-                })
-            }
-            _ => Ok(()),
-        }
+        let may_adopt = self.annotation(marks::ADOPT) == Some("true");
+        let (owner, advice) = match self.ownership(&found.metadata) {
+            Ownership::Ours | Ownership::Free => return Ok(()),
+            Ownership::Release(release) => (
+                format!("the release {release}"),
+                "if that is gone, remove the annotation `operator-helm/uid` of the object",
+            ),
+            Ownership::Others(_) if may_adopt => return Ok(()),
+            Ownership::Others(owner) => (
+                owner,
+                "the annotation `operator-helm/adopt: \"true\"` of the custom resource takes it over",
+            ),
+        };
+        Err(Error::Foreign {
+            object: object.to_string(),
+            owner,
+            advice,
+        })
     }
 
     fn ownership(&self, found: &ObjectMeta) -> Ownership {
-        let annotation = |name: &str| {
-            let annotations = found.annotations.as_ref();
-            annotations.and_then(|it| it.get(name)).map(String::as_str)
-        };
-        let owned = found.owner_references.iter().flatten();
-        let is_owned = owned.into_iter().any(|owner| owner.uid == self.uid());
+        let annotation = |name: &str| annotation_of(found, name);
+        let mut owned = found.owner_references.iter().flatten();
+        let release = annotation(marks::RELEASE).unwrap_or_default();
         match annotation(marks::UID) {
             Some(uid) if uid == self.uid() => return Ownership::Ours,
-            // Its own custom resource is gone, and this one has the name.
-            Some(_) if annotation(marks::RELEASE) == Some(&self.release()) => {
-                return Ownership::Free;
-            }
-            Some(_) => {
-                let release = annotation(marks::RELEASE).unwrap_or_default();
-                return Ownership::Others(format!("the release {release}"));
-            }
-            None if is_owned => return Ownership::Ours,
+            // A former custom resource of this kind and name is gone.
+            Some(_) if release == self.release() => return Ownership::Free,
+            Some(_) => return Ownership::Release(release.to_owned()),
+            None if owned.any(|owner| owner.uid == self.uid()) => return Ownership::Ours,
             None => {}
         }
         let helm = (
@@ -269,22 +287,36 @@ impl<K: ReleaseObject> Owner<'_, K> {
         }
     }
 
-    /// `NAMESPACE/NAME` of the custom resource, or `NAME`.
+    /// Whether an object is of this release.
+    pub(crate) fn owns(&self, found: &ObjectMeta) -> bool {
+        matches!(self.ownership(found), Ownership::Ours)
+    }
+
+    /// Whether a hook may take the place of an object: one of this release, or a hook that Helm made.
+    pub(crate) fn may_replace_hook(&self, found: &ObjectMeta) -> bool {
+        match self.ownership(found) {
+            Ownership::Ours | Ownership::Free => true,
+            Ownership::Release(_) => false,
+            Ownership::Others(_) => annotation_of(found, "helm.sh/hook").is_some(),
+        }
+    }
+
+    /// `PLURAL.GROUP/NAMESPACE/NAME` of the custom resource, or `PLURAL.GROUP/NAME`.
     fn release(&self) -> String {
+        let of = format!("{}.{}", K::plural(&()), K::group(&()));
         match self.object.meta().namespace.as_deref() {
-            Some(namespace) => format!("{namespace}/{}", self.name()),
-            None => self.name().to_owned(),
+            Some(namespace) => format!("{of}/{namespace}/{}", self.name()),
+            None => format!("{of}/{}", self.name()),
         }
     }
 
     /// Deletes an object of the release, and returns whether it is gone. One that is no longer of the release stays, and counts as
-    /// gone.
+    /// gone; so does one that somebody has annotated with `helm.sh/resource-policy: keep`.
     ///
     /// # Errors
     /// Errors of the API server.
     pub(crate) async fn delete(&self, object: &InstalledObject) -> Result<bool, Error> {
-        let kind: GroupVersionKind = object.gvk();
-        let Some(kind) = self.cluster.find(&kind).await? else {
+        let Some(kind) = self.cluster.find_any(&object.gvk()).await? else {
             return Ok(true);
         };
         let client = self.cluster.client.clone();
@@ -298,7 +330,7 @@ impl<K: ReleaseObject> Owner<'_, K> {
             }
             Err(error) => return Err(error.into()),
         };
-        if !matches!(self.ownership(&found), Ownership::Ours) {
+        if !self.owns(&found) {
             tracing::info!(
                 kind = object.kind,
                 name = object.name,
@@ -306,27 +338,38 @@ impl<K: ReleaseObject> Owner<'_, K> {
             );
             return Ok(true);
         }
+        let policy = annotation_of(&found, RESOURCE_POLICY);
+        if policy.is_some_and(|it| it.trim().eq_ignore_ascii_case("keep")) {
+            self.disown(&api, &found).await?;
+            return Ok(true);
+        }
         self.delete_found(&api, object, &found).await
     }
 
-    /// Deletes a hook of a former run, and returns whether it is gone.
+    /// Removes the owner reference of an object that stays, because garbage collection would delete it.
+    async fn disown(&self, api: &Api<DynamicObject>, found: &ObjectMeta) -> Result<(), Error> {
+        let references = found.owner_references.clone().unwrap_or_default();
+        let mut others = references.clone();
+        others.retain(|owner| owner.uid != self.uid());
+        if others.len() < references.len() {
+            let patch = json!({ "metadata": {
+                "uid": found.uid,
+                "resourceVersion": found.resource_version,
+                "ownerReferences": others,
+            }});
+            let name = found.name.as_deref().unwrap_or_default();
+            let params = PatchParams::default();
+            api.patch_metadata(name, &params, &Patch::Merge(patch))
+                .await?;
+        }
+        Ok(())
+    }
+
+    /// Deletes what was found, and returns whether it is gone.
     ///
     /// # Errors
     /// Errors of the API server.
-    pub(crate) async fn delete_hook(
-        &self,
-        object: &InstalledObject,
-        found: &ObjectMeta,
-    ) -> Result<bool, Error> {
-        let Some(kind) = self.cluster.find(&object.gvk()).await? else {
-            return Ok(true);
-        };
-        let client = self.cluster.client.clone();
-        let api = kind.api(client, object.namespace.as_deref());
-        self.delete_found(&api, object, found).await
-    }
-
-    async fn delete_found(
+    pub(crate) async fn delete_found(
         &self,
         api: &Api<DynamicObject>,
         object: &InstalledObject,
@@ -350,6 +393,17 @@ impl<K: ReleaseObject> Owner<'_, K> {
         tracing::info!(kind = object.kind, name = object.name, "deleted");
         Ok(api.get_metadata_opt(&object.name).await?.is_none())
     }
+}
+
+/// The annotation of an object.
+fn annotation_of<'a>(meta: &'a ObjectMeta, name: &str) -> Option<&'a str> {
+    let annotations = meta.annotations.as_ref();
+    annotations.and_then(|it| it.get(name)).map(String::as_str)
+}
+
+/// Whether an object is a custom resource, or of another kind that Helm's order lacks.
+pub(crate) fn is_custom(object: &InstalledObject) -> bool {
+    !UNINSTALL_ORDER.contains(&object.kind.as_str())
 }
 
 /// Sorts objects as Helm deletes them, but with custom resources first: an operator that the chart installs has to see their deletion.

@@ -6,8 +6,7 @@ use chart_api::{kinds, schema};
 use helm_render::{
     Options,
     chart::{Chart as HelmChart, File},
-    render,
-    values::Table,
+    manifest, render,
 };
 use include_dir::Dir;
 use k8s_openapi::{
@@ -20,7 +19,7 @@ use schemars::Schema;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::{error::Error, releases::ReleaseObject, store};
+use crate::{error::Error, object::Object, releases::ReleaseObject, store, values::Values};
 
 /// A Helm chart that an operator installs.
 ///
@@ -31,7 +30,7 @@ use crate::{error::Error, releases::ReleaseObject, store};
 /// static CHART: LazyLock<Chart> = LazyLock::new(|| {
 ///     Chart::embedded(&include_dir!("$CARGO_MANIFEST_DIR/tests/charts/web"))
 /// });
-/// # fn main() -> Result<(), operator_helm::Error> { CHART.check() }
+/// # fn main() -> Result<(), operator_helm::Error> { CHART.check(&Default::default()) }
 /// ```
 #[derive(Debug)]
 pub struct Chart {
@@ -42,8 +41,12 @@ pub struct Chart {
     pub(crate) digest: String,
     /// Whether a template asks which API versions the cluster has.
     pub(crate) asks_for_versions: bool,
-    /// Whether it renders the same from the same values.
-    pub(crate) is_repeatable: bool,
+    /// The objects of `crds/`.
+    pub(crate) crds: Vec<Object>,
+    /// Whether it renders something else each time.
+    pub(crate) is_random: bool,
+    /// Whether a template looks objects up.
+    looks_up: bool,
     /// Whether revisions are kept for Helm.
     pub(crate) helm_storage: bool,
 }
@@ -78,12 +81,20 @@ impl Chart {
         let values = files.iter().find(|file| file.name == "values.yaml");
         let values = values.map(|file| file.text().into_owned());
         let chart = HelmChart::from_directory(files).map_err(Error::Render)?;
+        let mut crds = Vec::new();
+        for crd in &chart.crds() {
+            for document in manifest::split(&crd.file.text()) {
+                crds.extend(Object::read(&crd.path, document)?);
+            }
+        }
         Ok(Self {
             values: values.unwrap_or_default(),
             digest: hex(&hasher.finalize()),
             asks_for_versions: any_template(&chart, &|text| text.contains("APIVersions")),
             helm_storage: false,
-            is_repeatable: store::is_repeatable(&chart),
+            is_random: store::is_random(&chart),
+            looks_up: any_template(&chart, &|text| text.contains("lookup")),
+            crds,
             chart: Arc::new(chart),
         })
     }
@@ -96,12 +107,12 @@ impl Chart {
         self
     }
 
-    /// Checks that the chart renders objects with its own values.
+    /// Checks that the chart renders with these values.
     ///
     /// # Errors
-    /// It does not, or only with values that have no default.
-    pub fn check(&self) -> Result<(), Error> {
-        let rendered = render(&self.chart, &Table::new(), &Options::default());
+    /// It does not: in the words of Helm.
+    pub fn check(&self, values: &Values) -> Result<(), Error> {
+        let rendered = render(&self.chart, &values.0, &Options::default());
         rendered.map(drop).map_err(Error::Render)
     }
 
@@ -143,7 +154,10 @@ impl Chart {
             let verbs = &[Verb::Get, Verb::Create, Verb::Patch];
             rules.allow::<CustomResourceDefinition>(verbs);
         }
-        if !self.is_repeatable || self.helm_storage {
+        if self.helm_storage {
+            rules.allow::<Secret>(&[Verb::List]);
+        }
+        if self.is_kept() || self.helm_storage {
             let verbs = &[Verb::Get, Verb::Create, Verb::Patch, Verb::Delete];
             rules.allow::<Secret>(verbs);
         }
@@ -164,6 +178,11 @@ impl Chart {
             });
         }
         rules
+    }
+
+    /// Whether what it rendered is kept: because it would render something else, perhaps also because it sees its own objects.
+    pub(crate) fn is_kept(&self) -> bool {
+        self.is_random || self.looks_up
     }
 
     /// The name and the version, such as `memcached-1.2.3`.

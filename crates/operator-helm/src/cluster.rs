@@ -7,7 +7,7 @@ use std::{
 };
 
 use helm_render::chart::Capabilities;
-use kube::{Client, core::GroupVersionKind, discovery::Discovery};
+use kube::{Client, core::GroupVersionKind};
 use operator_runtime::ScopedResource;
 use parking_lot::Mutex;
 
@@ -51,6 +51,27 @@ impl Cluster {
         Ok(found)
     }
 
+    /// Like [`find`](Self::find), in another version if the API server no longer serves this one.
+    pub(crate) async fn find_any(
+        &self,
+        kind: &GroupVersionKind,
+    ) -> kube::Result<Option<ScopedResource>> {
+        let found = self.find(kind).await?;
+        if found.is_some() || kind.group.is_empty() {
+            return Ok(found);
+        }
+        let groups = self.client.list_api_groups().await?;
+        let mut groups = groups.groups.into_iter();
+        let group = groups.find(|group| group.name == kind.group);
+        for version in group.iter().flat_map(|group| &group.versions) {
+            let other = GroupVersionKind::gvk(&kind.group, &version.version, &kind.kind);
+            if let Some(found) = self.find(&other).await? {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+
     fn known(&self, kind: &GroupVersionKind) -> Option<ScopedResource> {
         let known = self.kinds.lock();
         let found = known.iter().find(|(known, _)| known == kind);
@@ -71,6 +92,8 @@ impl Cluster {
         {
             return Ok(known.capabilities.clone());
         }
+        // Once a chart has asked for them, all see them: releases would be rendered by turns.
+        let with_apis = with_apis || versions.as_ref().is_some_and(|known| known.has_apis);
         let info = self.client.apiserver_version().await?;
         let mut capabilities = Capabilities::default();
         // One that is not understood leaves the default.
@@ -89,17 +112,26 @@ impl Cluster {
         Ok(capabilities)
     }
 
-    /// `apps/v1` and `apps/v1/Deployment`, of all APIs.
+    /// `apps/v1` and `apps/v1/Deployment`, of all APIs. Of an API whose server does not answer, only the versions are known.
     async fn api_versions(&self) -> kube::Result<Vec<String>> {
-        let discovery = Discovery::new(self.client.clone()).run().await?;
+        let core = self.client.list_core_api_versions().await?.versions;
+        let groups = self.client.list_api_groups().await?.groups;
+        let others = groups.into_iter().flat_map(|group| group.versions);
+        let others = others.map(|version| version.group_version);
         let mut all = BTreeSet::new();
-        for group in discovery.groups() {
-            for version in group.versions() {
-                for (resource, _) in group.versioned_resources(version) {
-                    all.insert(format!("{}/{}", resource.api_version, resource.kind));
-                    all.insert(resource.api_version);
+        for version in core.into_iter().chain(others) {
+            let resources = match version.contains('/') {
+                true => self.client.list_api_group_resources(&version).await,
+                false => self.client.list_core_api_resources(&version).await,
+            };
+            match resources {
+                Ok(list) => {
+                    let kinds = list.resources.iter();
+                    all.extend(kinds.map(|it| format!("{version}/{}", it.kind)));
                 }
+                Err(error) => tracing::warn!(%error, version, "the kinds of this API are unknown"),
             }
+            all.insert(version);
         }
         Ok(all.into_iter().collect())
     }

@@ -19,6 +19,8 @@ pub(crate) enum Outcome<'a> {
         readiness: Readiness,
         /// The objects that others changed and that were applied again.
         drifted: Vec<String>,
+        /// Whether they change again and again.
+        is_fought: bool,
     },
     /// An installation or an upgrade waits for something.
     Waiting { is_upgrade: bool, why: String },
@@ -40,6 +42,7 @@ pub(crate) fn of<K: ReleaseObject>(object: &K, outcome: &Outcome<'_>) -> Vec<Con
             notes,
             readiness,
             drifted,
+            is_fought,
         } => {
             let success = format!("{}Successful", verb(is_upgrade));
             let (is_ready, reason, message) = match readiness {
@@ -52,13 +55,20 @@ pub(crate) fn of<K: ReleaseObject>(object: &K, outcome: &Outcome<'_>) -> Vec<Con
                 .status()
                 .and_then(|it| condition(&it.conditions, "Drifted"));
             let drift = match (drifted.as_slice(), former) {
-                ([], Some(former)) if !*is_new => former.clone(),
+                ([], Some(former)) if !*is_new && former.status == "False" => former.clone(),
                 ([], _) => new(
                     "Drifted",
                     false,
                     "InSync",
                     "no object was changed by others",
                 ),
+                (drifted, _) if *is_fought => {
+                    let message = format!(
+                        "somebody else changes them again and again, so they are applied with pauses: {}",
+                        drifted.join(", ")
+                    );
+                    new("Drifted", true, "Fought", &message)
+                }
                 (drifted, _) => {
                     let message = format!("applied again: {}", drifted.join(", "));
                     new("Drifted", false, "Corrected", &message)

@@ -29,14 +29,14 @@ pub enum Error {
         api_version: String,
     },
     /// An object exists that is not of this release.
-    #[error(
-        "{object} exists, and belongs to {owner}; the annotation `operator-helm/adopt: \"true\"` of the release takes it over"
-    )]
+    #[error("{object} exists, and belongs to {owner}; {advice}")]
     Foreign {
         /// The kind and the name.
         object: String,
         /// Whom it belongs to, in words.
         owner: String,
+        /// How it can be taken over.
+        advice: &'static str,
     },
     /// The API server refuses an object.
     #[error("the API server refuses {object} of {path}")]
@@ -58,6 +58,15 @@ pub enum Error {
         /// Its own words.
         message: String,
     },
+    /// A hook failed in a former reconcile, and its object is gone.
+    #[error("{0}")]
+    HookFailed(String),
+    /// What was rendered for the installed revision is lost, or somebody changed it.
+    #[error(
+        "the Secret {0} no longer has what was rendered for the installed revision, and the chart would render something else; other \
+         values make a new revision"
+    )]
+    Lost(String),
     /// What an unrepeatable chart renders does not fit into the Secret that keeps it.
     #[error("what the chart renders takes {size} bytes packed, and a Secret holds {most}")]
     TooLarge {
@@ -78,6 +87,26 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether an object was refused because its namespace is being deleted.
+    pub(crate) fn is_of_end_of_namespace(&self) -> bool {
+        let (Self::Refused { source, .. } | Self::Kube(source)) = self else {
+            return false;
+        };
+        let kube::Error::Api(status) = source else {
+            return false;
+        };
+        let mut causes = status.details.iter().flat_map(|details| &details.causes);
+        causes.any(|cause| cause.reason == "NamespaceTerminating")
+    }
+
+    /// Whether somebody else wrote the object meanwhile, which the next try resolves.
+    pub(crate) fn is_conflict(&self) -> bool {
+        let (Self::Refused { source, .. } | Self::Kube(source)) = self else {
+            return false;
+        };
+        matches!(source, kube::Error::Api(status) if status.is_conflict())
+    }
+
     /// Whether the same values would fail in the same way.
     pub(crate) fn is_of_values(&self) -> bool {
         matches!(self, Self::Render(_) | Self::NoObject { .. })
@@ -92,7 +121,8 @@ impl ReconcileError for Error {
             Self::NotServed { .. } => "KindNotServed",
             Self::Foreign { .. } => "ObjectExists",
             Self::Refused { .. } => "ObjectRefused",
-            Self::Hook { .. } => "HookFailed",
+            Self::Hook { .. } | Self::HookFailed(_) => "HookFailed",
+            Self::Lost(_) => "RenderingLost",
             Self::TooLarge { .. } => "RenderingTooLarge",
             Self::Storage(_) => "HelmStorageFailed",
             Self::NoChart(_) => "NoChart",

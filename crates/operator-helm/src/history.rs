@@ -1,8 +1,13 @@
 //! Revisions in the Secrets of Helm, for charts with [`with_helm_storage`](crate::Chart::with_helm_storage).
 
-use helm_render::{manifest::Manifests, values::Table};
+use std::collections::BTreeMap;
+
+use helm_render::manifest::Manifests;
 use k8s_openapi::{api::core::v1::Secret, jiff::Timestamp};
-use kube::{Api, api::DeleteParams};
+use kube::{
+    Api,
+    api::{DeleteParams, ListParams},
+};
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -69,18 +74,34 @@ impl<K: ReleaseObject> Run<'_, K> {
         storage::secret_name(name, u32::try_from(revision).unwrap_or_default())
     }
 
-    /// Writes a revision for Helm, and that the one before is superseded.
+    /// The highest number of a revision that Helm has for a release of this name.
     ///
     /// # Errors
-    /// It is too large for a Secret, or the API server refuses it.
-    pub(crate) async fn record(
+    /// Errors of the API server.
+    pub(crate) async fn highest_record(&self) -> Result<i64, Error> {
+        let name = self.object.meta().name.as_deref().unwrap_or_default();
+        let params = ListParams::default().labels(&format!("owner=helm,name={name}"));
+        let found = self.helm_secrets().list_metadata(&params).await?;
+        let version =
+            |labels: Option<BTreeMap<String, String>>| labels?.get("version")?.parse().ok();
+        let versions = found
+            .items
+            .into_iter()
+            .filter_map(|it| version(it.metadata.labels));
+        Ok(versions.max().unwrap_or_default())
+    }
+
+    /// A revision as Helm keeps it, for a chart that asks for it. Before the revision is installed, so that one that is too large is not.
+    ///
+    /// # Errors
+    /// It is too large for a Secret.
+    pub(crate) fn encode(
         &self,
         rendering: &Rendering,
-        values: Table,
         revision: i64,
-    ) -> Result<(), Error> {
+    ) -> Result<Option<HelmRelease>, Error> {
         let Some(texts) = rendering.texts.clone() else {
-            return Ok(());
+            return Ok(None);
         };
         let metadata = &self.installed.chart.chart.metadata;
         let now = Timestamp::now().to_string();
@@ -103,20 +124,38 @@ impl<K: ReleaseObject> Run<'_, K> {
             chart_name: metadata.name.clone(),
             chart_version: metadata.version.clone(),
             chart: described(self.installed.chart),
-            config: values,
+            config: self.values.clone(),
         };
-        self.write(&release).await?;
-        if let Some(former) = self.status.revision.filter(|it| *it != revision) {
+        storage::secret(&release)?;
+        Ok(Some(release))
+    }
+
+    /// Writes a revision for Helm, and that the one before is superseded. The oldest that the history no longer has goes.
+    ///
+    /// # Errors
+    /// Errors of the API server.
+    pub(crate) async fn record(&self, release: &HelmRelease) -> Result<(), Error> {
+        self.write(release).await?;
+        let former = self.status.revision;
+        if let Some(former) = former.filter(|it| *it != i64::from(release.version)) {
             let found = self.helm_secrets().get_opt(&self.helm_name(former)).await?;
             let found = found.map(serde_json::to_value).transpose();
-            if let Some(found) = found.map_err(kube::Error::SerdeError)? {
-                let mut former = storage::read(&found)?;
-                former.status = "superseded".to_owned();
-                self.write(&former).await?;
+            let found = found.map_err(kube::Error::SerdeError)?;
+            match found.map(|found| storage::read(&found)) {
+                Some(Ok(mut former)) => {
+                    former.status = "superseded".to_owned();
+                    self.write(&former).await?;
+                }
+                Some(Err(error)) => {
+                    tracing::warn!(%error, "a former revision of Helm is unreadable")
+                }
+                None => {}
             }
         }
-        let oldest = revision - i64::try_from(HISTORY).unwrap_or_default();
-        self.delete_record(oldest).await
+        for truncated in self.status.history.iter().skip(HISTORY - 1) {
+            self.delete_record(truncated.revision).await?;
+        }
+        Ok(())
     }
 
     async fn write(&self, release: &HelmRelease) -> Result<(), Error> {
@@ -138,9 +177,6 @@ impl<K: ReleaseObject> Run<'_, K> {
     }
 
     async fn delete_record(&self, revision: i64) -> Result<(), Error> {
-        if revision < 1 {
-            return Ok(());
-        }
         let (name, params) = (self.helm_name(revision), DeleteParams::default());
         match self.helm_secrets().delete(&name, &params).await {
             Err(kube::Error::Api(status)) if status.is_not_found() => Ok(()),

@@ -3,7 +3,7 @@
 /// The label of everything that a controller installs, with the controller's name. Its watches select by it.
 pub(crate) const CONTROLLER: &str = "operator-helm/controller";
 
-/// The annotation with the custom resource of an object: `NAMESPACE/NAME`, or `NAME` of a cluster-scoped one.
+/// The annotation with the custom resource of an object: `PLURAL.GROUP/NAMESPACE/NAME`, or `PLURAL.GROUP/NAME` of a cluster-scoped one.
 pub(crate) const RELEASE: &str = "operator-helm/release";
 
 /// The annotation with the uid of the custom resource.
@@ -17,6 +17,9 @@ pub(crate) const ADOPT: &str = "operator-helm/adopt";
 
 /// The annotation of a custom resource that stops all work on it, but not its deletion.
 pub(crate) const PAUSED: &str = "operator-helm/paused";
+
+/// The annotation of a custom resource whose hooks do not run.
+pub(crate) const SKIP_HOOKS: &str = "operator-helm/skip-hooks";
 
 /// The finalizer of a custom resource, until its release is uninstalled.
 pub(crate) const FINALIZER: &str = "operator-helm/uninstall";

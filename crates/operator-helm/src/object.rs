@@ -8,6 +8,13 @@ use serde_json::{Map, Value};
 
 use crate::{error::Error, status::InstalledObject};
 
+/// The kinds whose deletion takes what others have made with them. Hooks of them are applied in place, and nothing replaces them.
+pub(crate) const STAYING: [&str; 3] = [
+    "CustomResourceDefinition",
+    "Namespace",
+    "PersistentVolumeClaim",
+];
+
 /// An object that a chart renders.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Object {
@@ -66,6 +73,17 @@ impl Object {
         let kind = GroupVersionKind::gvk(group, version, &kind);
         // The API server sets it, and a status is not applied with the object.
         value.remove("status");
+        // A template without a value: Go reads null as an empty text.
+        for key in ["labels", "annotations"] {
+            let all = value
+                .get_mut("metadata")
+                .and_then(|it| it.get_mut(key)?.as_object_mut());
+            for text in all.into_iter().flat_map(|all| all.values_mut()) {
+                if text.is_null() {
+                    *text = Value::from("");
+                }
+            }
+        }
         let metadata = value.get("metadata").and_then(Value::as_object);
         let metadata = metadata.ok_or_else(|| no_object("an object without `metadata`"))?;
         let name = text(metadata, "name");
@@ -158,6 +176,14 @@ mod tests {
         );
         let generated = "apiVersion: v1\nkind: A\nmetadata: {generateName: a}";
         check(generated, Err("an object without a name"));
+    }
+
+    #[test]
+    fn a_label_without_a_value_is_empty() {
+        let text = "apiVersion: v1\nkind: A\nmetadata: {name: a, labels: {b: null, c: d}}";
+        let read = Object::read("a", text).unwrap().remove(0);
+        let labels = &read.value["metadata"]["labels"];
+        assert_eq!(*labels, serde_json::json!({ "b": "", "c": "d" }));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
-    chart::Chart, cluster::Cluster, error::Error, marks, release::Run, rendering::Rendering,
+    chart::Chart, cluster::Cluster, error::Error, marks, memory::Known, release::Run,
     status::ReleaseStatus, values::Values,
 };
 
@@ -50,8 +50,8 @@ pub struct Releases {
 pub(crate) struct Installed<K> {
     pub(crate) chart: &'static Chart,
     pub(crate) watches: DynamicWatches<K>,
-    /// What the chart rendered last, by the uid of the custom resource.
-    pub(crate) renderings: Mutex<HashMap<String, Arc<Rendering>>>,
+    /// What is known of its releases, by the uids of the custom resources.
+    pub(crate) known: Mutex<HashMap<String, Known>>,
 }
 
 impl Releases {
@@ -75,8 +75,9 @@ impl Releases {
         let own = Watch::new().labels(&format!("{}={controller}", marks::CONTROLLER));
         let installed = Installed {
             chart,
-            watches: manager.watches_dynamic::<K>(controller, own, |object| release(object)),
-            renderings: Mutex::default(),
+            watches: manager
+                .watches_dynamic::<K>(controller, own, |object| Vec::from_iter(release(object))),
+            known: Mutex::default(),
         };
         self.charts.insert(controller, Arc::new(installed));
     }
@@ -100,15 +101,15 @@ impl Releases {
     /// image from its environment.
     ///
     /// ```
-    /// use kube::core::object::HasSpec;
     /// use operator_helm::{Error, ReleaseObject, Releases, Values};
     /// use operator_runtime::Action;
     ///
-    /// async fn reconcile<K>(releases: &Releases, web: &K) -> Result<Action, Error>
-    /// where
-    ///     K: ReleaseObject + HasSpec<Spec = Values>,
-    /// {
-    ///     let mut values = web.spec().clone();
+    /// // In a generated project, `values` are `web.spec.0.clone()`.
+    /// async fn reconcile<K: ReleaseObject>(
+    ///     releases: &Releases,
+    ///     web: &K,
+    ///     mut values: Values,
+    /// ) -> Result<Action, Error> {
     ///     values.set("image.repository", "registry.example.com/web");
     ///     releases.reconcile_with("charts-web", web, values).await
     /// }
@@ -131,14 +132,15 @@ impl Releases {
     }
 }
 
-/// The custom resource of an object.
-fn release<K: ReleaseObject>(object: &DynamicObject) -> Vec<ObjectRef<K>> {
-    let annotations = object.metadata.annotations.as_ref();
-    let Some(release) = annotations.and_then(|it| it.get(marks::RELEASE)) else {
-        return Vec::new();
-    };
-    vec![match release.split_once('/') {
+/// The custom resource of an object, if it is of this kind.
+fn release<K: ReleaseObject>(object: &DynamicObject) -> Option<ObjectRef<K>> {
+    let annotations = object.metadata.annotations.as_ref()?;
+    let (of, rest) = annotations.get(marks::RELEASE)?.split_once('/')?;
+    if of != format!("{}.{}", K::plural(&()), K::group(&())) {
+        return None;
+    }
+    Some(match rest.split_once('/') {
         Some((namespace, name)) => ObjectRef::new(name).within(namespace),
-        None => ObjectRef::new(release),
-    }]
+        None => ObjectRef::new(rest),
+    })
 }

@@ -25,6 +25,9 @@ pub struct ReleaseStatus {
     /// The revision that is being installed, or that failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pending: Option<Pending>,
+    /// The highest number that a revision had, installed or not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_revision: Option<i64>,
     /// The last revisions, the newest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub history: Vec<Revision>,
@@ -41,9 +44,15 @@ pub struct Pending {
     pub revision: i64,
     /// The digest of its chart and values.
     pub inputs: String,
+    /// The digest of what was rendered for it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub digest: String,
     /// The hooks that have run, of those before and of those after.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hooks: Vec<String>,
+    /// What a hook said that failed and is gone. It does not run again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed: Option<String>,
 }
 
 /// A revision that was installed whole.
@@ -106,6 +115,7 @@ impl ReleaseStatus {
     /// The number of the last revision, installed or not.
     pub(crate) fn last(&self) -> i64 {
         let pending = self.pending.as_ref().map(|pending| pending.revision);
-        pending.max(self.revision).unwrap_or_default()
+        let highest = pending.max(self.revision).max(self.last_revision);
+        highest.unwrap_or_default()
     }
 }

@@ -19,7 +19,12 @@ use operator_runtime::Applier;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{apply::Owner, error::Error, releases::ReleaseObject, rendering::Inputs};
+use crate::{
+    apply::Owner,
+    error::Error,
+    releases::ReleaseObject,
+    rendering::{Inputs, Query, Rendering},
+};
 
 /// The functions whose results differ from call to call.
 const UNREPEATABLE: [&str; 22] = [
@@ -53,23 +58,21 @@ const LARGEST: usize = 1024 * 1024;
 /// The most that a rendering takes when it is unpacked, in bytes.
 const LONGEST: u64 = 64 << 20;
 
-/// Whether the chart renders the same from the same values.
-pub(crate) fn is_repeatable(chart: &HelmChart) -> bool {
+/// Whether the chart renders something else each time.
+pub(crate) fn is_random(chart: &HelmChart) -> bool {
     let calls = |text: &str| {
         let words = text.split(|c: char| !c.is_ascii_alphanumeric());
         let mut words = words.filter(|word| !word.is_empty());
         words.any(|word| UNREPEATABLE.contains(&word))
     };
-    let is_free = |text: &str| {
-        text.split("{{").skip(1).all(|action| {
-            let action = action.split("}}").next();
-            !action.is_some_and(calls)
-        })
+    let acts = |text: &str| {
+        let mut actions = text.split("{{").skip(1);
+        actions.any(|action| action.split("}}").next().is_some_and(calls))
     };
-    chart.templates.iter().all(|file| is_free(&file.text()))
+    chart.templates.iter().any(|file| acts(&file.text()))
         // `tpl` executes what is in values and files.
-        && !calls(&Value::Object(chart.values.clone()).to_string())
-        && chart.dependencies.iter().all(is_repeatable)
+        || calls(&Value::Object(chart.values.clone()).to_string())
+        || chart.dependencies.iter().any(is_random)
 }
 
 /// What is kept: the texts of the templates, and what they were rendered from.
@@ -79,15 +82,19 @@ pub(crate) struct Kept {
     revision: i64,
     is_upgrade: bool,
     pub(crate) templates: BTreeMap<String, String>,
+    /// What templates looked up, with the digests of what was found.
+    pub(crate) looked_up: Vec<(Query, String)>,
 }
 
 impl Kept {
-    pub(crate) fn new(of: &Inputs, templates: BTreeMap<String, String>) -> Self {
+    pub(crate) fn new(rendering: &Rendering, templates: BTreeMap<String, String>) -> Self {
+        let of = &rendering.of;
         Self {
             inputs: of.digest.clone(),
             revision: of.release.revision,
             is_upgrade: of.release.is_upgrade,
             templates,
+            looked_up: rendering.looked_up.clone(),
         }
     }
 
@@ -101,7 +108,7 @@ impl Kept {
 
 impl<K: ReleaseObject> Owner<'_, K> {
     /// The name depends on the uid alone, so that it is never too long.
-    fn secret_name(&self) -> String {
+    pub(crate) fn secret_name(&self) -> String {
         format!("operator-helm-{}", self.uid())
     }
 
@@ -212,17 +219,17 @@ mod tests {
     }
 
     #[test]
-    fn a_chart_that_makes_passwords_is_not_repeatable() {
+    fn a_chart_that_makes_passwords_is_random() {
         for (template, values, expected) in [
-            ("a: {{ .Values.a }}", "a: 1", true),
-            ("# now\na: {{ .Values.a }}", "a: 1", true),
-            ("a: {{ randAlphaNum 8 }}", "", false),
-            ("a: {{- (now).Year }}", "", false),
-            ("a: {{ .Values.random | sha256sum }}", "", true),
-            ("a: {{ tpl .Values.a . }}", "a: '{{ uuidv4 }}'", false),
+            ("a: {{ .Values.a }}", "a: 1", false),
+            ("# now\na: {{ .Values.a }}", "a: 1", false),
+            ("a: {{ randAlphaNum 8 }}", "", true),
+            ("a: {{- (now).Year }}", "", true),
+            ("a: {{ .Values.random | sha256sum }}", "", false),
+            ("a: {{ tpl .Values.a . }}", "a: '{{ uuidv4 }}'", true),
         ] {
             let chart = chart(template, values);
-            assert_eq!(is_repeatable(&chart), expected, "{template}");
+            assert_eq!(is_random(&chart), expected, "{template}");
         }
     }
 
@@ -233,8 +240,16 @@ mod tests {
             release: Release::default(),
             capabilities: Default::default(),
         };
-        let templates = [("a/templates/a.yaml".to_owned(), "a: 1".to_owned())];
-        let kept = Kept::new(&of, templates.into());
+        let kept = Kept {
+            inputs: of.digest.clone(),
+            revision: of.release.revision,
+            is_upgrade: false,
+            templates: [("a/templates/a.yaml".to_owned(), "a: 1".to_owned())].into(),
+            looked_up: vec![(
+                ["v1", "Secret", "a", "b"].map(str::to_owned),
+                "digest".to_owned(),
+            )],
+        };
         assert_eq!(unpack(&pack(&kept).unwrap()).unwrap(), kept);
         assert!(unpack(b"no gzip").is_err());
         let upgrade = Release {

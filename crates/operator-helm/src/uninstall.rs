@@ -3,20 +3,22 @@
 use std::sync::Arc;
 
 use helm_render::manifest::Event;
-use operator_runtime::{Action, api_of, finalizer};
+use operator_runtime::{Action, ReadyCondition, api_of, finalizer};
 
 use crate::{
-    apply::in_order_of_deletion,
     error::Error,
     marks,
-    release::Run,
+    release::{Run, WAIT},
     releases::ReleaseObject,
     rendering::{self, Rendering},
-    status::InstalledObject,
+    status::{InstalledObject, Pending},
 };
 
+/// The inputs of the pending revision that stands for the uninstallation.
+const UNINSTALL: &str = "uninstall";
+
 impl<K: ReleaseObject> Run<'_, K> {
-    /// Uninstalls the release: hooks, objects, hooks, and at last the finalizer.
+    /// Uninstalls the release: hooks, objects, hooks, and at last the finalizers.
     pub(crate) async fn uninstall(&mut self) -> Result<Action, Error> {
         let api = api_of(&self.releases.cluster.client, &self.object);
         let finalizers = self.object.meta().finalizers.clone().unwrap_or_default();
@@ -26,39 +28,50 @@ impl<K: ReleaseObject> Run<'_, K> {
             self.forget();
             return Ok(Action::await_change());
         };
+        let ready = ReadyCondition::default();
+        self.object = finalizer::terminating(&api, &self.object, ready).await?;
+        self.status = self.object.status().cloned().unwrap_or_default();
         let revision = self.status.last();
-        // Without a rendering, the objects go all the same.
-        let rendering = self.last_rendering().await;
+        let pending = self.status.pending.as_ref();
+        if pending.is_none_or(|it| it.inputs != UNINSTALL) {
+            // What hooks of a revision did that was not finished says nothing about those of the end.
+            self.status.pending = Some(Pending {
+                revision,
+                inputs: UNINSTALL.to_owned(),
+                ..Pending::default()
+            });
+        }
+        let rendering = self.last_rendering().await?;
         let kinds = rendering.iter().flat_map(|it| it.kinds()).cloned();
         let installed = self.status.objects.iter().map(InstalledObject::gvk);
-        let mut kinds: Vec<_> = kinds.chain(installed).collect();
-        kinds.sort_by_key(|kind| (kind.group.clone(), kind.kind.clone(), kind.version.clone()));
-        kinds.dedup();
-        if self.watch_kinds(kinds).await?.is_none() {
-            return Ok(Action::await_change());
-        }
-        if let Some(rendering) = &rendering
-            && self
-                .run_hooks(rendering, revision, Event::PreDelete)
-                .await?
-                .is_some()
+        // Only for their events: what is there is asked for.
+        self.watch(kinds.chain(installed).collect()).await?;
+        if !self
+            .have_run(rendering.as_deref(), revision, Event::PreDelete)
+            .await?
         {
-            return Ok(Action::await_change());
+            return Ok(Action::requeue(WAIT));
         }
-        if !self.delete_all().await? {
-            return Ok(Action::await_change());
+        let objects = self.status.objects.clone();
+        if !self.delete_all(objects).await?.is_empty() {
+            return Ok(Action::requeue(WAIT));
         }
-        if let Some(rendering) = &rendering
-            && self
-                .run_hooks(rendering, revision, Event::PostDelete)
-                .await?
-                .is_some()
+        if !self
+            .have_run(rendering.as_deref(), revision, Event::PostDelete)
+            .await?
         {
-            return Ok(Action::await_change());
+            return Ok(Action::requeue(WAIT));
+        }
+        // They had no owner reference, which would have ended them too soon.
+        for hook in rendering.iter().flat_map(|it| &it.hooks) {
+            let is_of_end = |event| hook.events.contains(&event);
+            if is_of_end(Event::PreDelete) || is_of_end(Event::PostDelete) {
+                self.delete_hook(hook).await?;
+            }
         }
         self.publish("Uninstalled", &self.installed.chart.label())
             .await;
-        if !self.installed.chart.is_repeatable {
+        if self.installed.chart.is_kept() {
             self.owner().discard().await?;
         }
         if self.installed.chart.helm_storage {
@@ -69,35 +82,44 @@ impl<K: ReleaseObject> Run<'_, K> {
         Ok(Action::await_change())
     }
 
-    /// Deletes every object of the release, and returns whether all are gone.
-    async fn delete_all(&self) -> Result<bool, Error> {
-        let mut objects = self.status.objects.clone();
-        objects.retain(|object| !object.kept);
-        in_order_of_deletion(&mut objects);
-        let mut are_gone = true;
-        for object in &objects {
-            are_gone &= self.owner().delete(object).await?;
+    /// Whether the hooks of an event have run. In a namespace that is being deleted, none can.
+    async fn have_run(
+        &mut self,
+        rendering: Option<&Rendering>,
+        revision: i64,
+        event: Event,
+    ) -> Result<bool, Error> {
+        let Some(rendering) = rendering else {
+            return Ok(true);
+        };
+        match self.run_hooks(rendering, revision, event).await {
+            Ok(waiting) => Ok(waiting.is_none()),
+            Err(error) if error.is_of_end_of_namespace() => Ok(true),
+            Err(Error::NotServed { .. }) => Ok(true),
+            Err(error) => Err(error),
         }
-        Ok(are_gone)
     }
 
-    /// What the chart renders, for its hooks; `None` if it does not render.
-    async fn last_rendering(&self) -> Option<Arc<Rendering>> {
-        let values = &self.values;
-        let inputs = rendering::digest(self.installed.chart, values);
+    /// What the chart renders, for its hooks; `None` if it does not render, because the objects go all the same.
+    async fn last_rendering(&self) -> Result<Option<Arc<Rendering>>, Error> {
+        let inputs = rendering::digest(self.installed.chart, &self.values);
         let is_upgrade = self.status.installed().is_some_and(|it| it.upgrade);
-        let rendered = self
-            .render(values, &inputs, self.status.last(), is_upgrade)
-            .await;
-        rendered
-            .inspect_err(|error| tracing::warn!(%error, "no hooks run before the uninstallation"))
-            .ok()
+        let revision = self.status.revision.unwrap_or(self.status.last());
+        match self.render(&inputs, revision, is_upgrade).await {
+            Ok(rendering) => Ok(Some(rendering)),
+            Err(error) if error.is_of_values() || matches!(error, Error::Lost(_)) => {
+                tracing::warn!(%error, "no hooks run before the uninstallation");
+                self.publish("HooksSkipped", &error.to_string()).await;
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// Ends the watches that only this release needs.
     fn forget(&self) {
         self.installed.watches.set(&self.object, []);
         let uid = self.owner().uid().to_owned();
-        self.installed.renderings.lock().remove(&uid);
+        self.installed.known.lock().remove(&uid);
     }
 }

@@ -9,6 +9,17 @@ use serde_json::{Map, Value};
 pub struct Values(pub Map<String, Value>);
 
 impl Values {
+    /// The value at a path, such as `image.repository`, if the object sets one.
+    pub fn get(&self, path: &str) -> Option<&Value> {
+        let keys = keys(path);
+        let (last, above) = keys.split_last()?;
+        let mut at = &self.0;
+        for key in above {
+            at = at.get(key)?.as_object()?;
+        }
+        at.get(last)
+    }
+
     /// Sets the value at a path, such as `image.repository`, as `helm --set` names it. A dot in a key is written `\\.`. What is in
     /// the way and no map is replaced.
     pub fn set(&mut self, path: &str, value: impl Into<Value>) {
@@ -70,6 +81,7 @@ mod tests {
         ] {
             let mut values: Values = serde_json::from_value(before).unwrap();
             values.set(path, 1);
+            assert_eq!(values.get(path), Some(&json!(1)));
             assert_eq!(json!(values), after, "{path}");
         }
     }

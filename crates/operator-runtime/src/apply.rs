@@ -16,10 +16,10 @@ pub(crate) mod writer;
 pub(crate) mod written;
 
 use std::{
-    collections::HashSet,
     fmt,
     hash::{DefaultHasher, Hash, Hasher},
-    sync::Arc,
+    ptr,
+    sync::{Arc, Weak},
 };
 
 use kube::{
@@ -82,8 +82,8 @@ pub struct Applier {
     manager: Option<Arc<str>>,
     dry_run: bool,
     applied: Arc<Mutex<Records>>,
-    /// The sources whose deletions are subscribed to, by address: they live as long as the cluster.
-    followed: Arc<Mutex<HashSet<usize>>>,
+    /// The sources whose deletions are subscribed to. Those of [dynamic watches](crate::DynamicWatches) end.
+    followed: Arc<Mutex<Vec<Weak<Source>>>>,
     pruned: Pruned,
 }
 
@@ -325,9 +325,14 @@ impl Applier {
     fn follow(&self, source: &Arc<Source>) {
         let (applied, kind) = (self.applied.clone(), source.kind.to_string());
         let mut followed = self.followed.lock();
-        if !followed.insert(Arc::as_ptr(source) as usize) {
+        followed.retain(|source| source.strong_count() > 0);
+        if followed
+            .iter()
+            .any(|it| ptr::eq(it.as_ptr(), Arc::as_ptr(source)))
+        {
             return;
         }
+        followed.push(Arc::downgrade(source));
         // Subscribed first, so that the record is gone before the owner is reconciled.
         source.subscribe_first(Box::new(move |change: &ObjectEvent<'_>| {
             if let (Some(old), None) = (change.before(), change.after()) {

@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::web::{Release, run};
 
 /// Ends a Job, as its controller would.
-async fn end(jobs: &Api<Job>, name: &str, type_: &str) -> Result<()> {
+pub async fn end(jobs: &Api<Job>, name: &str, type_: &str) -> Result<()> {
     let now = "2026-01-01T00:00:00Z";
     let condition = |type_: &str| {
         json!({

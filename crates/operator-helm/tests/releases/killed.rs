@@ -1,14 +1,15 @@
 //! The operator is killed right before each of its writes, and another one goes on from there.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
     },
     thread::{self, JoinHandle},
+    time::Duration,
 };
 
 use anyhow::{Context as _, Result, ensure};
@@ -16,6 +17,7 @@ use axum::{Router, body::to_bytes, extract::Request, response::Response};
 use clap::Parser;
 use k8s_openapi::api::{
     apps::v1::StatefulSet,
+    batch::v1::Job,
     core::v1::{ConfigMap, Secret, Service},
     rbac::v1::ClusterRole,
 };
@@ -23,8 +25,9 @@ use kube::{Api, Client, Resource, ResourceExt, api::ListParams, client::Body};
 use operator_runtime::{CancellationToken, Flags, Manager, envtest::Cluster};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use tokio::{net::TcpListener, runtime::Builder};
+use tokio::{net::TcpListener, runtime::Builder, task::JoinSet, time::sleep};
 
+use crate::hooks::end;
 use crate::web::{OPTIONS, Release, context, controllers, crds};
 
 /// Stands between an operator and the API server, and lets only some writes through.
@@ -146,7 +149,9 @@ async fn objects(release: &Release) -> Result<BTreeSet<String>> {
     {
         for object in api.list(&ListParams::default()).await? {
             let owner = object.annotations().get("operator-helm/release");
-            if owner.is_some_and(|owner| *owner == format!("default/{release}")) {
+            if owner
+                .is_some_and(|owner| *owner == format!("webs.charts.example.com/default/{release}"))
+            {
                 found.insert(format!("{} {}", K::kind(&()), object.name_any()));
             }
         }
@@ -177,44 +182,82 @@ struct Scenario {
     objects: &'static [&'static str],
 }
 
-const SCENARIOS: [Scenario; 3] = [
-    Scenario {
-        name: "install",
-        before: None,
-        after: Some(r#"{ "role": { "create": true }, "password": { "create": true } }"#),
-        objects: &[
-            "ConfigMap -config",
-            "ClusterRole",
-            "Secret -kept",
-            "Secret -password",
-            "Service",
-            "StatefulSet",
-        ],
-    },
-    Scenario {
-        name: "upgrade",
-        before: Some(r#"{ "role": { "create": true }, "password": { "create": true } }"#),
-        after: Some(r#"{ "role": { "create": false }, "password": null, "message": "bye" }"#),
-        objects: &[
-            "ConfigMap -config",
-            "Secret -kept",
-            "Service",
-            "StatefulSet",
-        ],
-    },
-    Scenario {
-        name: "uninstall",
-        before: Some(r#"{ "role": { "create": true }, "password": { "create": true } }"#),
-        after: None,
-        objects: &["Secret -kept"],
-    },
-];
+const INSTALLATION: Scenario = Scenario {
+    name: "install",
+    before: None,
+    after: Some(r#"{ "role": { "create": true }, "password": { "create": true } }"#),
+    objects: &[
+        "ConfigMap -config",
+        "ClusterRole",
+        "Secret -kept",
+        "Secret -password",
+        "Service",
+        "StatefulSet",
+    ],
+};
+
+const UPGRADE: Scenario = Scenario {
+    name: "upgrade",
+    before: Some(r#"{ "role": { "create": true }, "password": { "create": true } }"#),
+    after: Some(r#"{ "role": { "create": false }, "password": null, "message": "bye" }"#),
+    objects: &[
+        "ConfigMap -config",
+        "Secret -kept",
+        "Service",
+        "StatefulSet",
+    ],
+};
+
+const HOOKS: Scenario = Scenario {
+    name: "hooks",
+    before: Some(r#"{ "hook": { "enabled": true }, "policy": "hook-succeeded" }"#),
+    after: Some(r#"{ "message": "bye" }"#),
+    objects: &[
+        "ConfigMap -config",
+        "Secret -kept",
+        "Service",
+        "StatefulSet",
+    ],
+};
+
+const UNINSTALLATION: Scenario = Scenario {
+    name: "uninstall",
+    before: Some(r#"{ "role": { "create": true }, "password": { "create": true } }"#),
+    after: None,
+    objects: &["Secret -kept"],
+};
+
+/// Completes the Jobs of a release, as their controller would, and returns the uids of those of each run of hooks.
+async fn complete_jobs(release: Release, seen: Arc<Mutex<BTreeMap<String, BTreeSet<String>>>>) {
+    let jobs: Api<Job> = release.api();
+    loop {
+        let found = jobs.list(&ListParams::default()).await;
+        for job in found.into_iter().flatten() {
+            let run = job.annotations().get("operator-helm/run").cloned();
+            if job.name_any() != format!("{}-migrate", release.name) || run.is_none() {
+                continue;
+            }
+            let run = run.unwrap_or_default();
+            seen.lock()
+                .unwrap()
+                .entry(run)
+                .or_default()
+                .extend(job.uid());
+            // It may be deleted meanwhile.
+            let _ = end(&jobs, &job.name_any(), "Complete").await;
+        }
+        sleep(Duration::from_millis(50)).await;
+    }
+}
 
 impl Scenario {
     /// Runs it with an operator that is killed before write `n`, and returns whether it was.
     async fn run(self, cluster: &Cluster, n: usize) -> Result<bool> {
         let name: &'static str = format!("{}-{n}", self.name).leak();
         let release = Release::new(cluster, name)?;
+        let seen = Arc::<Mutex<BTreeMap<String, BTreeSet<String>>>>::default();
+        let mut jobs = JoinSet::new();
+        jobs.spawn(complete_jobs(Release::new(cluster, name)?, seen.clone()));
         let directory = tempfile::tempdir()?;
         let open = Gate {
             client: release.client.clone(),
@@ -266,6 +309,10 @@ impl Scenario {
             release.delete().await?;
             release.is_gone().await?;
         }
+        drop(jobs);
+        let seen = seen.lock().unwrap();
+        let is_once = seen.values().all(|uids| uids.len() == 1);
+        ensure!(is_once, "{name}: a hook ran twice: {seen:?}");
         Ok(was_killed)
     }
 
@@ -278,19 +325,37 @@ impl Scenario {
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_killed_operator_leaves_nothing_half_done() -> Result<()> {
+/// Kills the operator before each of the writes of a scenario.
+async fn kill(scenario: Scenario) -> Result<()> {
     let cluster = Cluster::start()?;
     cluster.install(anyhow::Ok(crds())).await?;
-    for scenario in SCENARIOS {
-        let mut n = 1;
-        let context = |n| move || format!("{}, killed before write {n}", scenario.name);
-        while scenario.run(&cluster, n).await.with_context(context(n))? {
-            n += 1;
-            ensure!(n < 60, "{} does not end", scenario.name);
-        }
-        println!("{}: killed before each of {} writes", scenario.name, n - 1);
-        ensure!(n > 3, "{} makes only {n} writes", scenario.name);
+    let mut n = 1;
+    let context = |n| move || format!("{}, killed before write {n}", scenario.name);
+    while scenario.run(&cluster, n).await.with_context(context(n))? {
+        n += 1;
+        ensure!(n < 60, "{} does not end", scenario.name);
     }
+    println!("{}: killed before each of {} writes", scenario.name, n - 1);
+    ensure!(n > 3, "{} makes only {n} writes", scenario.name);
     Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_installation_is_finished_after_each_death() -> Result<()> {
+    kill(INSTALLATION).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_upgrade_is_finished_after_each_death() -> Result<()> {
+    kill(UPGRADE).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn hooks_run_once_whatever_dies() -> Result<()> {
+    kill(HOOKS).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_uninstallation_is_finished_after_each_death() -> Result<()> {
+    kill(UNINSTALLATION).await
 }

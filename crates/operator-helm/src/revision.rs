@@ -1,0 +1,174 @@
+//! Revisions: what is rendered for them, and what is written down before they are installed.
+
+use std::{sync::Arc, time::Duration};
+
+use helm_render::chart::Release;
+use k8s_openapi::jiff::Timestamp;
+
+use crate::{
+    error::Error,
+    release::Run,
+    releases::ReleaseObject,
+    rendering::{self, Inputs, Rendering},
+    status::{InstalledObject, Pending},
+    store::Kept,
+};
+
+/// The least time between revisions of the same values.
+const LEAST: Duration = Duration::from_secs(30);
+
+impl<K: ReleaseObject> Run<'_, K> {
+    /// The number of the next revision: above all former ones, also those of Helm where its storage is used.
+    pub(crate) async fn next(&self) -> Result<i64, Error> {
+        let is_first = self.status.revision.is_none() && self.status.pending.is_none();
+        let recorded = match is_first && self.installed.chart.helm_storage {
+            true => self.highest_record().await?,
+            false => 0,
+        };
+        Ok(self.status.last().max(recorded) + 1)
+    }
+
+    /// How long the newest revision stays although the chart renders something else from the same values: a template may look up what
+    /// it changes itself.
+    pub(crate) fn rest(&self) -> Option<Duration> {
+        let installed = self.status.installed()?.installed.0;
+        let passed = Timestamp::now().duration_since(installed);
+        let passed = Duration::try_from(passed).unwrap_or_default();
+        LEAST.checked_sub(passed).filter(|rest| !rest.is_zero())
+    }
+
+    /// What the chart renders: of the last reconcile, if nothing has changed since.
+    pub(crate) async fn render(
+        &self,
+        inputs: &str,
+        revision: i64,
+        is_upgrade: bool,
+    ) -> Result<Arc<Rendering>, Error> {
+        let (cluster, chart) = (&self.releases.cluster, self.installed.chart);
+        let owner = self.owner();
+        let of = Inputs {
+            digest: inputs.to_owned(),
+            release: Release {
+                name: self.object.meta().name.clone().unwrap_or_default(),
+                namespace: owner.namespace().to_owned(),
+                revision,
+                is_upgrade,
+            },
+            capabilities: cluster.capabilities(chart.asks_for_versions).await?,
+        };
+        let stays = |known: &Rendering| match chart.is_random {
+            true => known.of.is_same_but_for_cluster(&of),
+            false => known.of == of,
+        };
+        let known = self.known(|known| known.rendering.clone());
+        if let Some(known) = known.filter(|known| stays(known))
+            && (chart.is_random || known.is_current(cluster, owner.uid()).await?)
+        {
+            return Ok(known);
+        }
+        let rendering = match self.kept(&of).await? {
+            Some(kept) => kept,
+            None => {
+                let uid = owner.uid().to_owned();
+                let (rendering, templates) =
+                    rendering::of(cluster, chart, self.values.clone(), of, uid).await?;
+                // Nothing is kept any more of a release that ends.
+                if chart.is_kept() && self.object.meta().deletion_timestamp.is_none() {
+                    let kept = Kept::new(&rendering, templates);
+                    let applier = &self.releases.applier;
+                    owner.keep(applier, &kept, self.status.revision).await?;
+                }
+                rendering
+            }
+        };
+        let rendering = Arc::new(rendering);
+        self.known(|known| known.rendering = Some(rendering.clone()));
+        Ok(rendering)
+    }
+
+    /// What was kept for a revision, if that is what the status says, and nothing that a template looked up has changed since.
+    async fn kept(&self, of: &Inputs) -> Result<Option<Rendering>, Error> {
+        let (cluster, chart) = (&self.releases.cluster, self.installed.chart);
+        if !chart.is_kept() {
+            return Ok(None);
+        }
+        let installed = self.status.installed();
+        let installed = installed.filter(|it| it.revision == of.release.revision);
+        let pending = self.status.pending.as_ref();
+        let pending = pending.filter(|it| it.revision == of.release.revision);
+        let begun = pending.map(|it| it.digest.as_str());
+        let digest = installed.map(|it| it.digest.as_str()).or(begun);
+        let owner = self.owner();
+        let kept = match owner.kept(of).await? {
+            Some(kept) => Some(rendering::of_kept(chart, of.clone(), &kept)?),
+            None => None,
+        };
+        let kept = kept.filter(|kept| digest == Some(&kept.digest));
+        match kept {
+            Some(kept) if chart.is_random || kept.is_current(cluster, owner.uid()).await? => {
+                Ok(Some(kept))
+            }
+            // Whoever can write Secrets must not choose what is applied; and another password would be no better.
+            None if installed.is_some() && chart.is_random => Err(Error::Lost(owner.secret_name())),
+            _ => Ok(None),
+        }
+    }
+
+    /// Whether a former reconcile began this revision.
+    pub(crate) fn is_begun(&self, revision: i64, inputs: &str) -> bool {
+        let pending = self.status.pending.as_ref();
+        pending.is_some_and(|it| it.revision == revision && it.inputs == inputs)
+    }
+
+    /// Writes down what will be installed, before it is: so that nothing is left behind if the operator ends in between.
+    pub(crate) async fn begin(
+        &mut self,
+        revision: i64,
+        inputs: &str,
+        rendering: &Rendering,
+    ) -> Result<(), Error> {
+        if !self.is_begun(revision, inputs) {
+            self.status.pending = Some(Pending {
+                revision,
+                inputs: inputs.to_owned(),
+                ..Pending::default()
+            });
+        }
+        if let Some(pending) = &mut self.status.pending {
+            pending.digest.clone_from(&rendering.digest);
+        }
+        self.status.last_revision = Some(self.status.last());
+        for wanted in self.wanted(rendering).await? {
+            let objects = &mut self.status.objects;
+            match objects.iter_mut().find(|it| it.is_same(&wanted)) {
+                // What is to be kept from now on is kept, even if this revision is never installed whole.
+                Some(known) => known.kept |= wanted.kept,
+                None => objects.push(wanted),
+            }
+        }
+        self.save().await
+    }
+
+    /// The objects that will be installed, of the kinds that the API server serves.
+    pub(crate) async fn wanted(
+        &self,
+        rendering: &Rendering,
+    ) -> Result<Vec<InstalledObject>, Error> {
+        let mut wanted = Vec::new();
+        for object in &rendering.objects {
+            if let Some(kind) = self.releases.cluster.find(&object.kind).await? {
+                let namespace = self.owner().namespace_of(object, &kind);
+                wanted.push(object.installed(namespace.as_deref()));
+            }
+        }
+        Ok(wanted)
+    }
+
+    /// Creates the CRDs of `crds/` that do not exist, as Helm does.
+    pub(crate) async fn create_crds(&self) -> Result<(), Error> {
+        for crd in &self.installed.chart.crds {
+            self.owner().create_crd(&self.releases.applier, crd).await?;
+        }
+        Ok(())
+    }
+}
