@@ -16,7 +16,10 @@ use futures::{StreamExt, TryStreamExt, stream};
 use kube::{
     Api, CustomResourceExt, ResourceExt,
     api::PostParams,
-    runtime::{WatchStreamExt, watcher::{self, watcher}},
+    runtime::{
+        WatchStreamExt,
+        watcher::{self, watcher},
+    },
 };
 use operator_runtime::envtest::Cluster;
 use process::Process;
@@ -60,24 +63,37 @@ async fn main() -> Result<()> {
     let mut process = start(directory, &cluster)?;
     sleep(SETTLE).await;
     println!("| step | wall | CPU | memory |\n|---|---|---|---|");
-    println!("| start | | {:.2} s | {:.1} MB |", process.cpu()?.as_secs_f64(), megabytes(&process)?);
+    println!(
+        "| start | | {:.2} s | {:.1} MB |",
+        process.cpu()?.as_secs_f64(),
+        megabytes(&process)?
+    );
     let mut existing = 0;
     for number in args.steps {
         let (cpu, begin) = (process.cpu()?, Instant::now());
         create(&caches, existing..number).await?;
-        timeout(LIMIT, released(&caches, number)).await.context("it takes too long")??;
+        timeout(LIMIT, released(&caches, number))
+            .await
+            .context("it takes too long")??;
         let wall = begin.elapsed();
         sleep(SETTLE).await;
         process.check()?;
         let cpu = process.cpu()? - cpu;
         let (wall, cpu) = (wall.as_secs_f64(), cpu.as_secs_f64());
-        println!("| {number} releases | {wall:.1} s | {cpu:.2} s | {:.1} MB |", megabytes(&process)?);
+        println!(
+            "| {number} releases | {wall:.1} s | {cpu:.2} s | {:.1} MB |",
+            megabytes(&process)?
+        );
         existing = number;
     }
     let (cpu, before) = (process.cpu()?, requests(&cluster)?);
     sleep(Duration::from_secs(args.idle)).await;
     let cpu = (process.cpu()? - cpu).as_secs_f64();
-    println!("| idle, {} s | | {cpu:.2} s | {:.1} MB |", args.idle, megabytes(&process)?);
+    println!(
+        "| idle, {} s | | {cpu:.2} s | {:.1} MB |",
+        args.idle,
+        megabytes(&process)?
+    );
     let mut asked = requests(&cluster)?;
     asked.retain(|key, count| {
         *count -= before.get(key).copied().unwrap_or_default();
@@ -94,8 +110,15 @@ async fn main() -> Result<()> {
 fn start(directory: &Path, cluster: &Cluster) -> Result<Process> {
     let mut command = Command::new(directory.join("release-operator"));
     command
-        .args(["--metrics-bind-address=0", "--health-probe-bind-address=0", "--leader-elect=true"])
-        .args(["--leader-election-namespace=default", "--max-concurrent-reconciles=8"])
+        .args([
+            "--metrics-bind-address=0",
+            "--health-probe-bind-address=0",
+            "--leader-elect=true",
+        ])
+        .args([
+            "--leader-election-namespace=default",
+            "--max-concurrent-reconciles=8",
+        ])
         .env("KUBECONFIG", cluster.control_plane().kubeconfig());
     Process::start(command, directory.join("release-operator.log"))
 }
@@ -128,7 +151,11 @@ async fn released(api: &Api<Cache>, number: usize) -> Result<()> {
     while released.len() < number {
         let cache = caches.next().await.context("the watch ended")??;
         let status = cache.status.clone().unwrap_or_default();
-        if status.conditions.iter().any(|it| it.type_ == "Released" && it.status == "True") {
+        if status
+            .conditions
+            .iter()
+            .any(|it| it.type_ == "Released" && it.status == "True")
+        {
             released.insert(cache.name_any());
         }
     }
@@ -140,7 +167,14 @@ fn requests(cluster: &Cluster) -> Result<BTreeMap<String, u64>> {
     let mut kubectl = cluster.control_plane().kubectl();
     let output = kubectl.args(["get", "--raw", "/metrics"]).output()?;
     ensure!(output.status.success(), "the API server serves no metrics");
-    let ours = ["caches", "events", "leases", "poddisruptionbudgets", "services", "statefulsets"];
+    let ours = [
+        "caches",
+        "events",
+        "leases",
+        "poddisruptionbudgets",
+        "services",
+        "statefulsets",
+    ];
     let mut requests = BTreeMap::new();
     for line in String::from_utf8(output.stdout)?.lines() {
         let Some(line) = line.strip_prefix("apiserver_request_total{") else {
@@ -149,13 +183,20 @@ fn requests(cluster: &Cluster) -> Result<BTreeMap<String, u64>> {
         let (labels, count) = line.split_once("} ").context("a metric without a value")?;
         let label = |name: &str| {
             let start = format!("{name}=\"");
-            let mut all = labels.split(',').filter_map(|label| label.strip_prefix(&start));
-            all.next().unwrap_or_default().trim_end_matches('"').to_owned()
+            let mut all = labels
+                .split(',')
+                .filter_map(|label| label.strip_prefix(&start));
+            all.next()
+                .unwrap_or_default()
+                .trim_end_matches('"')
+                .to_owned()
         };
         let resource = label("resource");
         if ours.contains(&resource.as_str()) {
             let count = count.parse::<f64>()? as u64;
-            *requests.entry(format!("{} {resource}", label("verb"))).or_default() += count;
+            *requests
+                .entry(format!("{} {resource}", label("verb")))
+                .or_default() += count;
         }
     }
     Ok(requests)
@@ -171,7 +212,13 @@ fn install(helm: &Path, cluster: &Cluster, number: usize) -> Result<()> {
         let output = Command::new(helm)
             .args(["upgrade", "--install", &format!("helm-{number:04}")])
             .arg(&chart)
-            .args(["--namespace", "helm", "--create-namespace", "--set", "replicaCount=2"])
+            .args([
+                "--namespace",
+                "helm",
+                "--create-namespace",
+                "--set",
+                "replicaCount=2",
+            ])
             .env("KUBECONFIG", cluster.control_plane().kubeconfig())
             .env("HOME", &home)
             .output()?;
@@ -179,6 +226,9 @@ fn install(helm: &Path, cluster: &Cluster, number: usize) -> Result<()> {
         ensure!(output.status.success(), "helm failed: {error}");
     }
     let each = begin.elapsed().as_secs_f64() / number as f64;
-    println!("`helm upgrade --install`: {number} releases, {:.1} ms each", each * 1000.0);
+    println!(
+        "`helm upgrade --install`: {number} releases, {:.1} ms each",
+        each * 1000.0
+    );
     Ok(())
 }

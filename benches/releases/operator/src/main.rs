@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use clap::Parser;
 use operator_helm::{Error, Releases};
-use operator_runtime::{Action, Controller, Controllers, Flags, Manager, ManagerOptions, WatchScope};
+use operator_runtime::{
+    Action, Controller, Controllers, Flags, Manager, ManagerOptions, WatchScope,
+};
 use release_operator::{Cache, chart};
 
 const OPTIONS: ManagerOptions = ManagerOptions {
