@@ -113,12 +113,9 @@ fn start(directory: &Path, cluster: &Cluster) -> Result<Process> {
         .args([
             "--metrics-bind-address=0",
             "--health-probe-bind-address=0",
-            "--leader-elect=true",
+            "--leader-elect=false",
         ])
-        .args([
-            "--leader-election-namespace=default",
-            "--max-concurrent-reconciles=8",
-        ])
+        .args(["--max-concurrent-reconciles=8"])
         .env("KUBECONFIG", cluster.control_plane().kubeconfig());
     Process::start(command, directory.join("release-operator.log"))
 }
