@@ -8,6 +8,7 @@ use heck::ToUpperCamelCase as _;
 use helm_render::{Options, chart::Chart, render, values::Table};
 
 use self::source::Source;
+use super::import_api;
 use crate::{
     advice::{Advice, NextStep, Script},
     cli::{Api, ChartFlags},
@@ -83,7 +84,7 @@ pub fn refuse_options(flags: &ChartFlags) -> Result<()> {
         None => Ok(()),
         Some((flag, _)) => Err(
             Failure::usage(format!("`{flag}` is given without `--helm-chart`"))
-                .note("it says where `helm pull` finds the chart")
+                .note("it says which chart `helm pull` fetches, and from where")
                 .advise(Advice::drop(flag)),
         ),
     }
@@ -109,14 +110,8 @@ fn refuse_flags(api: &Api) -> Result<()> {
             of_crate.external_api_domain.is_some(),
         ),
     ];
-    let Some((flag, _)) = given.into_iter().find(|(_, given)| *given) else {
-        return Ok(());
-    };
-    Err(
-        Failure::usage(format!("`{flag}` is given with `--helm-chart`"))
-            .note("the fields of `spec` are the values of the chart, and the default controller of the kind installs it")
-            .advise(Advice::drop(flag)),
-    )
+    let why = "the fields of `spec` are the values of the chart, and the default controller of the kind installs it";
+    import_api::refuse_beside("--helm-chart", &given, why)
 }
 
 /// The directory of a chart in the project.

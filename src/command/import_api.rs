@@ -108,14 +108,18 @@ fn refuse_flags(api: &Api) -> Result<()> {
             of_crate.external_api_domain.is_some(),
         ),
     ];
-    let Some((flag, _)) = given.into_iter().find(|(_, given)| *given) else {
-        return Ok(());
-    };
-    Err(
-        Failure::usage(format!("`{flag}` is given with `--from-crd`"))
-            .note("names, scope, versions and fields come from the CRD; the controller is the default one of the kind")
-            .advise(Advice::drop(flag)),
-    )
+    let why = "names, scope, versions and fields come from the CRD; the controller is the default one of the kind";
+    refuse_beside("--from-crd", &given, why)
+}
+
+/// Refuses the first flag that is given beside `with`, which decides what the flag would say.
+pub fn refuse_beside(with: &str, given: &[(&str, bool)], why: &str) -> Result<()> {
+    match given.iter().find(|(_, given)| *given) {
+        None => Ok(()),
+        Some((flag, _)) => Err(Failure::usage(format!("`{flag}` is given with `{with}`"))
+            .note(why)
+            .advise(Advice::drop(*flag))),
+    }
 }
 
 /// The CRDs of `--from-crd` that the other flags select.

@@ -98,23 +98,19 @@ impl<K: ReleaseObject> Owner<'_, K> {
         }
         let marked = self.marked(object, &kind, namespace, run)?;
         let applied = applier.apply(&kind.object(marked.clone())).await;
-        let refused = match applied {
+        let status = match applied {
             Err(kube::Error::Api(status)) => status,
             result => return Ok(result?),
         };
-        if refused.is_not_found() {
+        if status.is_not_found() {
             self.cluster.forget(&object.kind);
         }
-        if self.may_replace(object, &refused) {
+        if self.may_replace(object, &status) {
             self.delete(&object.installed(marked.metadata.namespace.as_deref()))
                 .await?;
             return Ok(applier.apply(&kind.object(marked)).await?);
         }
-        Err(Error::Refused {
-            object: object.to_string(),
-            path: object.path.clone(),
-            source: kube::Error::Api(refused),
-        })
+        Err(refused(object, status))
     }
 
     /// Whether the API server would take an object, without changing anything. What it depends on may not be there yet.
@@ -133,11 +129,7 @@ impl<K: ReleaseObject> Owner<'_, K> {
             Err(kube::Error::Api(status))
                 if !status.is_not_found() && !self.may_replace(object, &status) =>
             {
-                Err(Error::Refused {
-                    object: object.to_string(),
-                    path: object.path.clone(),
-                    source: kube::Error::Api(status),
-                })
+                Err(refused(object, status))
             }
             Err(error @ kube::Error::Api(_)) => {
                 tracing::debug!(%error, "not tried out");
@@ -174,11 +166,7 @@ impl<K: ReleaseObject> Owner<'_, K> {
         let value = serde_json::Value::Object(crd.value.clone());
         let object = serde_json::from_value(value).map_err(kube::Error::SerdeError)?;
         match applier.apply(&kind.object(object)).await {
-            Err(kube::Error::Api(status)) => Err(Error::Refused {
-                object: crd.to_string(),
-                path: crd.path.clone(),
-                source: kube::Error::Api(status),
-            }),
+            Err(kube::Error::Api(status)) => Err(refused(crd, status)),
             result => Ok(result.map(drop)?),
         }
     }
@@ -392,6 +380,15 @@ impl<K: ReleaseObject> Owner<'_, K> {
         }
         tracing::info!(kind = object.kind, name = object.name, "deleted");
         Ok(api.get_metadata_opt(&object.name).await?.is_none())
+    }
+}
+
+/// The error for an object that the API server does not take.
+fn refused(object: &Object, status: Box<Status>) -> Error {
+    Error::Refused {
+        object: object.to_string(),
+        path: object.path.clone(),
+        source: kube::Error::Api(status),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use helm_render::manifest::Manifests;
+use helm_render::manifest::{DeletePolicy, Manifests};
 use k8s_openapi::{api::core::v1::Secret, jiff::Timestamp};
 use kube::{
     Api,
@@ -38,12 +38,22 @@ impl Texts {
             manifest: hook.text.clone(),
             events: hook.events.iter().map(|it| it.name().to_owned()).collect(),
             weight: hook.weight,
-            delete_policies: Vec::new(),
+            delete_policies: hook.delete_policies.iter().map(policy).collect(),
         };
         Self {
             manifest: all.map(|it| source(&it.path, it.text.trim_end())).collect(),
             hooks: manifests.hooks.iter().map(hook).collect(),
         }
+    }
+}
+
+/// The word for a policy in `helm.sh/hook-delete-policy`.
+fn policy(policy: &DeletePolicy) -> String {
+    match policy {
+        DeletePolicy::HookSucceeded => "hook-succeeded".to_owned(),
+        DeletePolicy::HookFailed => "hook-failed".to_owned(),
+        DeletePolicy::BeforeHookCreation => "before-hook-creation".to_owned(),
+        DeletePolicy::Other(word) => word.clone(),
     }
 }
 

@@ -69,8 +69,7 @@ impl Object {
         let kind = text(&value, "kind").ok_or_else(|| no_object("an object without `kind`"))?;
         let version = text(&value, "apiVersion");
         let version = version.ok_or_else(|| no_object("an object without `apiVersion`"))?;
-        let (group, version) = version.split_once('/').unwrap_or(("", &version));
-        let kind = GroupVersionKind::gvk(group, version, &kind);
+        let kind = gvk(&version, &kind);
         // The API server sets it, and a status is not applied with the object.
         value.remove("status");
         // A template without a value: Go reads null as an empty text.
@@ -113,6 +112,12 @@ impl Object {
     }
 }
 
+/// The type of a kind in an API version, such as `apps/v1`.
+pub(crate) fn gvk(api_version: &str, kind: &str) -> GroupVersionKind {
+    let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+    GroupVersionKind::gvk(group, version, kind)
+}
+
 /// Formats as `ConfigMap a`.
 impl fmt::Display for Object {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -123,9 +128,7 @@ impl fmt::Display for Object {
 impl InstalledObject {
     /// The type.
     pub(crate) fn gvk(&self) -> GroupVersionKind {
-        let version = &self.api_version;
-        let (group, version) = version.split_once('/').unwrap_or(("", version));
-        GroupVersionKind::gvk(group, version, &self.kind)
+        gvk(&self.api_version, &self.kind)
     }
 
     /// Whether both are the same object, in any version of its type.

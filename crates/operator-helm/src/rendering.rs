@@ -26,7 +26,7 @@ use crate::{
     error::Error,
     history::Texts,
     marks,
-    object::Object,
+    object::{Object, gvk},
     store::Kept,
 };
 
@@ -259,8 +259,7 @@ fn seen(found: &Value, uid: &str) -> String {
 
 /// What `lookup` returns: the object, the list, or an empty map.
 async fn find(cluster: &Cluster, [version, kind, namespace, name]: &Query) -> kube::Result<Value> {
-    let (group, version) = version.split_once('/').unwrap_or(("", version));
-    let kind = GroupVersionKind::gvk(group, version, kind);
+    let kind = gvk(version, kind);
     let Some(of) = cluster.find(&kind).await? else {
         return Ok(json!({}));
     };

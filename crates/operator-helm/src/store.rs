@@ -24,6 +24,7 @@ use crate::{
     error::Error,
     releases::ReleaseObject,
     rendering::{Inputs, Query, Rendering},
+    storage::LARGEST,
 };
 
 /// The functions whose results differ from call to call.
@@ -51,9 +52,6 @@ const UNREPEATABLE: [&str; 22] = [
     "uuidv4",
     "unixEpoch",
 ];
-
-/// The most that a Secret holds, in bytes: `MaxSecretSize` of Kubernetes.
-const LARGEST: usize = 1024 * 1024;
 
 /// The most that a rendering takes when it is unpacked, in bytes.
 const LONGEST: u64 = 64 << 20;

@@ -1,4 +1,4 @@
-//! What an expression of a template stands for, as far as it can be told without executing it.
+//! The value that an expression of a template refers to, if that follows from the text alone.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
 //! One node of two: for values that fit both, or either.
 //!
-//! What cannot be said exactly is said more widely, so that nothing is refused that fits.
+//! Where two schemas cannot be combined exactly, the result accepts more, never less.
 
 use std::{collections::BTreeMap, mem::discriminant};
 
@@ -15,9 +15,9 @@ use super::{
 /// What two nodes stand for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Of {
-    /// Each is all that a schema says: a field that only one of them names may be anything in the other.
+    /// Both are complete schemas. A field that one of them lacks may have any value there.
     Schemas,
-    /// Each is guessed from one value: a field that only one of them names is of that type.
+    /// Both are guessed from values. A field that one of them lacks has the type that the other gives.
     Samples,
 }
 

@@ -17,7 +17,7 @@ pub(super) struct Node {
 /// The type of a value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) enum Shape {
-    /// Nothing is said of it, so that `values.yaml` may say more.
+    /// The schema does not describe it; `values.yaml` may.
     #[default]
     Unsaid,
     /// It may be anything.

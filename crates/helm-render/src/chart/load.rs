@@ -289,7 +289,7 @@ decode::decode_fields!(ApiVersion, "chartBase", "loader.chartBase", {
     "apiVersion" => api_version,
 });
 
-/// The files of the chart in a directory, or in a `.tgz`, but those that its `.helmignore` names.
+/// The files of the chart in a directory, but those that its `.helmignore` names; or all files of a `.tgz`.
 ///
 /// # Errors
 /// As [`Chart::load`], but only `Chart.yaml` is read.

@@ -3,6 +3,7 @@
 use anyhow::{Result, ensure};
 use k8s_openapi::api::{
     apps::v1::StatefulSet,
+    batch::v1::Job,
     core::v1::{ConfigMap, Secret, Service},
     rbac::v1::ClusterRole,
 };
@@ -153,6 +154,13 @@ async fn a_failure_says_why_and_changes_nothing() -> Result<()> {
     let cluster = Cluster::start()?;
     let _operator = run(&cluster)?;
     let release = Release::new(&cluster, "fails")?;
+    // The schema of the CRD knows the types of the values.
+    let wrong = release.create(json!({ "replicaCount": "abc" })).await;
+    let wrong = wrong.map_err(|error| format!("{error:#}")).err();
+    let is_named = wrong
+        .as_ref()
+        .is_some_and(|it| it.contains("spec.replicaCount"));
+    ensure!(is_named, "{wrong:?}");
     // The template needs a message.
     release.create(json!({ "message": "" })).await?;
     let failed = release
@@ -399,4 +407,57 @@ async fn what_a_template_looks_up_is_followed() -> Result<()> {
     .await?;
     ensure!(operator.refused() == Vec::<String>::new());
     Ok(())
+}
+
+/// Changes the metadata of a Web.
+async fn annotate(release: &Release, metadata: Value) -> Result<()> {
+    let (params, patch) = (
+        PatchParams::default(),
+        Patch::Merge(json!({ "metadata": metadata })),
+    );
+    let api = release.api::<crate::web::Web>();
+    api.patch(release.name, &params, &patch).await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn annotations_say_what_else_is_wanted() -> Result<()> {
+    let cluster = Cluster::start()?;
+    let _operator = run(&cluster)?;
+    let release = Release::new(&cluster, "asks")?;
+    release.create(json!({})).await?;
+    release.is_at(1).await?;
+    let set = release.has::<StatefulSet>("asks", |_| true).await?;
+
+    // The name of the Service is immutable.
+    release.change(json!({ "serviceName": "other" })).await?;
+    release
+        .condition("Released", "False", "field is immutable")
+        .await?;
+    let force = "helm.sdk.operatorframework.io/upgrade-force";
+    annotate(&release, json!({ "annotations": { force: "true" } })).await?;
+    release.is_at(2).await?;
+    let is_other = |it: &StatefulSet| it.metadata.uid != set.metadata.uid;
+    release.has("asks", is_other).await?;
+
+    annotate(
+        &release,
+        json!({ "annotations": { "operator-helm/skip-hooks": "true" } }),
+    )
+    .await?;
+    release
+        .change(json!({ "hook": { "enabled": true } }))
+        .await?;
+    release.is_at(3).await?;
+    release.lacks::<Job>("asks-migrate").await?;
+
+    // As operator-sdk leaves it.
+    let finalizers = [
+        "operator-helm/uninstall",
+        "helm.sdk.operatorframework.io/uninstall-release",
+    ];
+    annotate(&release, json!({ "finalizers": finalizers })).await?;
+    release.delete().await?;
+    release.is_gone().await?;
+    release.lacks::<StatefulSet>("asks").await
 }
