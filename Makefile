@@ -110,9 +110,11 @@ pages: ## Build the operators of the tutorials from the pages' own text (ONE=cro
 	$(CARGO) test --test projects pages:: -- --nocapture
 
 .PHONY: takeover
-takeover: ## Deploy a Go operator, put its port in its place, and go back; the audit log shows who led (needs Go)
+takeover: ## Put ports in the place of running Go operators, of kubebuilder and of operator-sdk (needs Go)
 	assets=$(ASSETS) && export KUBEBUILDER_ASSETS="$$assets" && \
-	$(CARGO) test --test projects takeover:: -- --ignored --nocapture
+	$(CARGO) test --test projects takeover:: -- --ignored --nocapture && \
+	operator=$$(sh tests/helm/build.sh operator-sdk) && export HELM_OPERATOR="$$operator" && \
+	$(CARGO) test --package operator-helm --test releases takeover:: -- --ignored
 
 .PHONY: import
 import: CRDS ?= $(error name a directory of CRDs: make import CRDS=DIR)

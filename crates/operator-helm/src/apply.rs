@@ -1,5 +1,7 @@
 //! Applies and deletes the objects of a release.
 
+use std::borrow::Cow;
+
 use helm_render::manifest::{RESOURCE_POLICY, UNINSTALL_ORDER};
 use kube::{
     Api,
@@ -16,6 +18,7 @@ use crate::{
     object::{Object, STAYING},
     releases::ReleaseObject,
     status::InstalledObject,
+    takeover,
 };
 
 /// A custom resource, as the owner of what its release installs.
@@ -30,6 +33,9 @@ pub(crate) struct Owner<'a, K> {
 /// Whom an object belongs to.
 enum Ownership {
     Ours,
+    /// Of a Helm release of the same name and namespace.
+    Helm,
+    /// Of a former custom resource of the same kind and name.
     Free,
     /// Of another custom resource, which may exist.
     Release(String),
@@ -92,9 +98,10 @@ impl<K: ReleaseObject> Owner<'_, K> {
     ) -> Result<Applied, Error> {
         let kind = self.kind(object).await?;
         let namespace = self.namespace_of(object, &kind);
-        if !is_known {
-            self.refuse_foreign(object, &kind, namespace.as_deref())
-                .await?;
+        let mut applier = Cow::Borrowed(applier);
+        if !is_known && let Some(former) = self.claim(object, &kind, namespace.as_deref()).await? {
+            // What Helm wrote and the chart no longer has, goes.
+            applier = Cow::Owned(applier.taking_over(&former));
         }
         let marked = self.marked(object, &kind, namespace, run)?;
         let applied = applier.apply(&kind.object(marked.clone())).await;
@@ -122,8 +129,7 @@ impl<K: ReleaseObject> Owner<'_, K> {
             return Ok(());
         };
         let namespace = self.namespace_of(object, &kind);
-        self.refuse_foreign(object, &kind, namespace.as_deref())
-            .await?;
+        self.claim(object, &kind, namespace.as_deref()).await?;
         let marked = self.marked(object, &kind, namespace, None)?;
         match applier.dry_run().apply(&kind.object(marked)).await {
             Err(kube::Error::Api(status))
@@ -218,24 +224,29 @@ impl<K: ReleaseObject> Owner<'_, K> {
         Ok(marked)
     }
 
-    async fn refuse_foreign(
+    /// Whether the release may have an object. Returns the field manager that Helm had there.
+    ///
+    /// # Errors
+    /// It belongs to others.
+    async fn claim(
         &self,
         object: &Object,
         kind: &ScopedResource,
         namespace: Option<&str>,
-    ) -> Result<(), Error> {
+    ) -> Result<Option<String>, Error> {
         let api: Api<DynamicObject> = kind.api(self.cluster.client.clone(), namespace);
         let Some(found) = api.get_metadata_opt(&object.name).await? else {
-            return Ok(());
+            return Ok(None);
         };
         let may_adopt = self.annotation(marks::ADOPT) == Some("true");
+        let former = takeover::manager_of_helm(&found.metadata).map(str::to_owned);
         let (owner, advice) = match self.ownership(&found.metadata) {
-            Ownership::Ours | Ownership::Free => return Ok(()),
+            Ownership::Ours | Ownership::Helm | Ownership::Free => return Ok(former),
             Ownership::Release(release) => (
                 format!("the release {release}"),
                 "if that is gone, remove the annotation `operator-helm/uid` of the object",
             ),
-            Ownership::Others(_) if may_adopt => return Ok(()),
+            Ownership::Others(_) if may_adopt => return Ok(former),
             Ownership::Others(owner) => (
                 owner,
                 "the annotation `operator-helm/adopt: \"true\"` of the custom resource takes it over",
@@ -250,14 +261,13 @@ impl<K: ReleaseObject> Owner<'_, K> {
 
     fn ownership(&self, found: &ObjectMeta) -> Ownership {
         let annotation = |name: &str| annotation_of(found, name);
-        let mut owned = found.owner_references.iter().flatten();
         let release = annotation(marks::RELEASE).unwrap_or_default();
         match annotation(marks::UID) {
             Some(uid) if uid == self.uid() => return Ownership::Ours,
             // A former custom resource of this kind and name is gone.
             Some(_) if release == self.release() => return Ownership::Free,
             Some(_) => return Ownership::Release(release.to_owned()),
-            None if owned.any(|owner| owner.uid == self.uid()) => return Ownership::Ours,
+            None if self.is_referred_to(found) => return Ownership::Ours,
             None => {}
         }
         let helm = (
@@ -268,22 +278,28 @@ impl<K: ReleaseObject> Owner<'_, K> {
             (Some(name), Some(namespace))
                 if (name, namespace) == (self.name(), self.namespace()) =>
             {
-                Ownership::Free
+                Ownership::Helm
             }
             (Some(name), _) => Ownership::Others(format!("the Helm release {name}")),
             _ => Ownership::Others("nobody that it names".to_owned()),
         }
     }
 
-    /// Whether an object is of this release.
+    /// Whether an object is of this release, or of the one of Helm that it took over.
     pub(crate) fn owns(&self, found: &ObjectMeta) -> bool {
-        matches!(self.ownership(found), Ownership::Ours)
+        matches!(self.ownership(found), Ownership::Ours | Ownership::Helm)
+    }
+
+    /// Whether an object has an owner reference to the custom resource.
+    pub(crate) fn is_referred_to(&self, found: &ObjectMeta) -> bool {
+        let mut owners = found.owner_references.iter().flatten();
+        owners.any(|owner| owner.uid == self.uid())
     }
 
     /// Whether a hook may take the place of an object: one of this release, or a hook that Helm made.
     pub(crate) fn may_replace_hook(&self, found: &ObjectMeta) -> bool {
         match self.ownership(found) {
-            Ownership::Ours | Ownership::Free => true,
+            Ownership::Ours | Ownership::Helm | Ownership::Free => true,
             Ownership::Release(_) => false,
             Ownership::Others(_) => annotation_of(found, "helm.sh/hook").is_some(),
         }

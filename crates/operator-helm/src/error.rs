@@ -78,6 +78,17 @@ pub enum Error {
     /// Helm's Secret of a revision cannot be written.
     #[error("the revision cannot be kept for Helm: {0}")]
     Storage(#[from] storage::Error),
+    /// A Secret of Helm does not say what the former operator installed.
+    #[error(
+        "the Secret {name} does not say what the former operator installed: {source}; without that Secret, what the chart no longer \
+         renders stays"
+    )]
+    Former {
+        /// The name of the Secret.
+        name: String,
+        /// Why it cannot be read.
+        source: storage::Error,
+    },
     /// No chart was added for the controller.
     #[error("no chart was added for the controller `{0}` and this kind")]
     NoChart(&'static str),
@@ -125,6 +136,7 @@ impl ReconcileError for Error {
             Self::Lost(_) => "RenderingLost",
             Self::TooLarge { .. } => "RenderingTooLarge",
             Self::Storage(_) => "HelmStorageFailed",
+            Self::Former { .. } => "FormerReleaseUnreadable",
             Self::NoChart(_) => "NoChart",
             Self::Kube(_) => "ApiCallFailed",
         }

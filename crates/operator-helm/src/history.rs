@@ -140,13 +140,16 @@ impl<K: ReleaseObject> Run<'_, K> {
         Ok(Some(release))
     }
 
-    /// Writes a revision for Helm, and that the one before is superseded. The oldest that the history no longer has goes.
+    /// Writes a revision for Helm, and that the `former` one is superseded. The oldest that the history no longer has goes.
     ///
     /// # Errors
     /// Errors of the API server.
-    pub(crate) async fn record(&self, release: &HelmRelease) -> Result<(), Error> {
+    pub(crate) async fn record(
+        &self,
+        release: &HelmRelease,
+        former: Option<i64>,
+    ) -> Result<(), Error> {
         self.write(release).await?;
-        let former = self.status.revision;
         if let Some(former) = former.filter(|it| *it != i64::from(release.version)) {
             let found = self.helm_secrets().get_opt(&self.helm_name(former)).await?;
             let found = found.map(serde_json::to_value).transpose();

@@ -19,6 +19,7 @@ mod revision;
 mod status;
 mod storage;
 mod store;
+mod takeover;
 mod uninstall;
 mod values;
 

@@ -83,7 +83,9 @@ impl<K: ReleaseObject> Run<'_, K> {
                 .as_ref()
                 .map(|it| it.metadata.resource_version.clone());
             let applier = &self.releases.applier;
-            match owner.apply(applier, object, None, known.is_some()).await {
+            // Until a first revision is installed whole, fields of Helm may be left in what a former try has applied.
+            let is_known = known.is_some() && self.status.revision.is_some();
+            match owner.apply(applier, object, None, is_known).await {
                 Ok(applied) => {
                     let has_changed = before != Some(applied.resource_version);
                     if applied.sent && tells && has_changed && !stores.is_empty() {

@@ -16,6 +16,7 @@ use crate::{
     releases::{Installed, ReleaseObject, Releases},
     rendering,
     status::{ReleaseStatus, Revision},
+    takeover::Former,
     values::Values,
 };
 
@@ -67,8 +68,9 @@ impl<'a, K: ReleaseObject> Run<'a, K> {
             finalizer::Event::Apply(object) => self.object = object,
             _ => return Ok(Action::await_change()),
         }
-        let is_upgrade = self.status.revision.is_some();
-        let error = match self.converge().await {
+        let former = self.former().await?;
+        let is_upgrade = self.status.revision.is_some() || former.is_some();
+        let error = match self.converge(former).await {
             Ok(action) => return Ok(action),
             Err(error) => error,
         };
@@ -98,9 +100,10 @@ impl<'a, K: ReleaseObject> Run<'a, K> {
         look(all.entry(self.owner().uid().to_owned()).or_default())
     }
 
-    async fn converge(&mut self) -> Result<Action, Error> {
+    /// `former` is what operator-sdk installed, of a custom resource that is taken over.
+    async fn converge(&mut self, former: Option<Former>) -> Result<Action, Error> {
         let inputs = rendering::digest(self.installed.chart, &self.values);
-        let mut is_upgrade = self.status.revision.is_some();
+        let mut is_upgrade = self.status.revision.is_some() || former.is_some();
         // A revision without new values is not caused by anybody, and deletes nothing.
         let is_caused = self.status.inputs.as_deref() != Some(&inputs);
         let begun = self.status.pending.as_ref();
@@ -109,7 +112,10 @@ impl<'a, K: ReleaseObject> Run<'a, K> {
         let mut revision = match (begun, self.status.revision) {
             (Some(pending), _) => pending.revision,
             (None, Some(installed)) if !is_caused => installed,
-            _ => self.next().await?,
+            _ => {
+                let former = former.as_ref().map(|it| it.revision);
+                self.next(former.unwrap_or_default()).await?
+            }
         };
         self.is_new = Some(revision) != self.status.revision;
         let as_upgrade = match self.is_new {
@@ -124,7 +130,7 @@ impl<'a, K: ReleaseObject> Run<'a, K> {
                 return Ok(Action::requeue(rest));
             }
             (self.is_new, is_upgrade) = (true, true);
-            revision = self.next().await?;
+            revision = self.next(0).await?;
             rendering = self.render(&inputs, revision, true).await?;
         }
         let pause = self.known(|known| known.fight.pause(Instant::now()));
@@ -138,6 +144,9 @@ impl<'a, K: ReleaseObject> Run<'a, K> {
                 for object in &rendering.objects {
                     self.owner().try_out(&self.releases.applier, object).await?;
                 }
+            }
+            if let Some(former) = &former {
+                self.inherit(former).await?;
             }
             self.begin(revision, &inputs, &rendering).await?;
             self.create_crds().await?;
@@ -180,7 +189,9 @@ impl<'a, K: ReleaseObject> Run<'a, K> {
                 installed: Time(Timestamp::now()),
             };
             if let Some(record) = record {
-                self.record(&record).await?;
+                let former = former.map(|it| it.revision);
+                self.record(&record, self.status.revision.or(former))
+                    .await?;
             }
             self.status.complete(installed, inputs);
         }

@@ -18,14 +18,14 @@ use crate::{
 const LEAST: Duration = Duration::from_secs(30);
 
 impl<K: ReleaseObject> Run<'_, K> {
-    /// The number of the next revision: above all former ones, also those of Helm where its storage is used.
-    pub(crate) async fn next(&self) -> Result<i64, Error> {
+    /// The number of the next revision: above all former ones, also those of Helm where its storage is used, and `former`.
+    pub(crate) async fn next(&self, former: i64) -> Result<i64, Error> {
         let is_first = self.status.revision.is_none() && self.status.pending.is_none();
         let recorded = match is_first && self.installed.chart.helm_storage {
             true => self.highest_record().await?,
             false => 0,
         };
-        Ok(self.status.last().max(recorded) + 1)
+        Ok(self.status.last().max(recorded).max(former) + 1)
     }
 
     /// How long the newest revision stays although the chart renders something else from the same values: a template may look up what

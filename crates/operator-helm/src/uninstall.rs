@@ -23,8 +23,9 @@ impl<K: ReleaseObject> Run<'_, K> {
         let api = api_of(&self.releases.cluster.client, &self.object);
         let finalizers = self.object.meta().finalizers.clone().unwrap_or_default();
         let former = marks::FORMER_FINALIZERS.into_iter();
-        let mut own = [marks::FINALIZER].into_iter().chain(former);
-        let Some(finalizer) = own.find(|name| finalizers.iter().any(|it| it == name)) else {
+        let mut own = Vec::from_iter([marks::FINALIZER].into_iter().chain(former));
+        own.retain(|name| finalizers.iter().any(|it| it == name));
+        let Some((finalizer, others)) = own.split_first() else {
             self.forget();
             return Ok(Action::await_change());
         };
@@ -40,6 +41,9 @@ impl<K: ReleaseObject> Run<'_, K> {
                 inputs: UNINSTALL.to_owned(),
                 ..Pending::default()
             });
+        }
+        if let Some(former) = self.former().await? {
+            self.inherit(&former).await?;
         }
         let rendering = self.last_rendering().await?;
         let kinds = rendering.iter().flat_map(|it| it.kinds()).cloned();
@@ -77,6 +81,9 @@ impl<K: ReleaseObject> Run<'_, K> {
         if self.installed.chart.helm_storage {
             self.delete_records().await?;
         }
+        // All in one write: what happens here must not happen again for the next one.
+        let finalizers = self.object.meta_mut().finalizers.iter_mut();
+        finalizers.for_each(|all| all.retain(|it| !others.contains(&it.as_str())));
         finalizer::remove(&api, &self.object, finalizer).await?;
         self.forget();
         Ok(Action::await_change())

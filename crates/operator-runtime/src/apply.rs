@@ -155,6 +155,16 @@ impl Applier {
         }
     }
 
+    /// An applier that takes over what `former`, the field manager of another program, wrote in the objects that it applies: the first
+    /// apply of an object removes those fields of `former` that it does not set.
+    #[must_use]
+    pub fn taking_over(&self, former: &str) -> Self {
+        Self {
+            former: Some(former.into()),
+            ..self.clone()
+        }
+    }
+
     /// An applier of another [cluster](crate::Manager::cluster). Owners and children are in that cluster:
     /// garbage collection deletes a child whose owner it does not find.
     #[must_use]

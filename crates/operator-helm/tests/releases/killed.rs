@@ -27,6 +27,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, runtime::Builder, task::JoinSet, time::sleep};
 
+use crate::former;
 use crate::hooks::end;
 use crate::web::{OPTIONS, Release, context, controllers, crds};
 
@@ -177,6 +178,8 @@ struct Scenario {
     name: &'static str,
     /// The values before, which a whole operator installs; none if the release is not there.
     before: Option<&'static str>,
+    /// Whether operator-sdk installed what is there before.
+    is_former: bool,
     /// The values after; none if the release is deleted.
     after: Option<&'static str>,
     objects: &'static [&'static str],
@@ -185,6 +188,7 @@ struct Scenario {
 const INSTALLATION: Scenario = Scenario {
     name: "install",
     before: None,
+    is_former: false,
     after: Some(r#"{ "role": { "create": true }, "password": { "create": true } }"#),
     objects: &[
         "ConfigMap -config",
@@ -199,6 +203,7 @@ const INSTALLATION: Scenario = Scenario {
 const UPGRADE: Scenario = Scenario {
     name: "upgrade",
     before: Some(r#"{ "role": { "create": true }, "password": { "create": true } }"#),
+    is_former: false,
     after: Some(r#"{ "role": { "create": false }, "password": null, "message": "bye" }"#),
     objects: &[
         "ConfigMap -config",
@@ -211,6 +216,7 @@ const UPGRADE: Scenario = Scenario {
 const HOOKS: Scenario = Scenario {
     name: "hooks",
     before: Some(r#"{ "hook": { "enabled": true }, "policy": "hook-succeeded" }"#),
+    is_former: false,
     after: Some(r#"{ "message": "bye" }"#),
     objects: &[
         "ConfigMap -config",
@@ -223,8 +229,23 @@ const HOOKS: Scenario = Scenario {
 const UNINSTALLATION: Scenario = Scenario {
     name: "uninstall",
     before: Some(r#"{ "role": { "create": true }, "password": { "create": true } }"#),
+    is_former: false,
     after: None,
     objects: &["Secret -kept"],
+};
+
+const TAKEOVER: Scenario = Scenario {
+    name: "takeover",
+    before: Some(r#"{ "role": { "create": true } }"#),
+    is_former: true,
+    after: Some(r#"{ "message": "bye" }"#),
+    objects: &[
+        "ConfigMap -config",
+        "ClusterRole",
+        "Secret -kept",
+        "Service",
+        "StatefulSet",
+    ],
 };
 
 /// Completes the Jobs of a release, as their controller would, and returns the uids of those of each run of hooks.
@@ -266,11 +287,14 @@ impl Scenario {
         };
         let whole = kubeconfig(directory.path(), &open.clone().serve().await?)?;
         if let Some(before) = self.before {
-            release
-                .create(serde_json::from_str::<Value>(before)?)
-                .await?;
-            let _operator = operator(whole.clone());
-            release.is_at(1).await?;
+            let before = serde_json::from_str::<Value>(before)?;
+            if self.is_former {
+                former::install(&release, before).await?;
+            } else {
+                release.create(before).await?;
+                let _operator = operator(whole.clone());
+                release.is_at(1).await?;
+            }
         }
         let gate = Gate {
             left: Arc::new(AtomicUsize::new(n - 1)),
@@ -305,6 +329,9 @@ impl Scenario {
             found == expected,
             "{name}: {found:?} instead of {expected:?}"
         );
+        if self.is_former {
+            former::is_taken_over(&release).await?;
+        }
         if self.after.is_some() {
             release.delete().await?;
             release.is_gone().await?;
@@ -353,6 +380,11 @@ async fn an_upgrade_is_finished_after_each_death() -> Result<()> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn hooks_run_once_whatever_dies() -> Result<()> {
     kill(HOOKS).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_release_of_operator_sdk_is_taken_over_after_each_death() -> Result<()> {
+    kill(TAKEOVER).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

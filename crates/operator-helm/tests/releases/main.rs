@@ -1,6 +1,8 @@
 //! Releases on a real kube-apiserver.
 
+mod former;
 mod hooks;
 mod killed;
 mod life;
+mod takeover;
 mod web;
