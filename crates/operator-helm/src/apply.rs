@@ -159,14 +159,19 @@ impl<K: ReleaseObject> Owner<'_, K> {
         is_forced && !stays && refused.is_invalid() && is_immutable
     }
 
-    /// Creates an object of `crds/`, unless it exists: Helm neither upgrades nor deletes it.
+    /// Creates an object of `crds/`. Applies one that exists only `with_upgrade`: Helm neither upgrades nor deletes it.
     ///
     /// # Errors
     /// The API server refuses it.
-    pub(crate) async fn create_crd(&self, applier: &Applier, crd: &Object) -> Result<(), Error> {
+    pub(crate) async fn create_crd(
+        &self,
+        applier: &Applier,
+        crd: &Object,
+        with_upgrade: bool,
+    ) -> Result<(), Error> {
         let kind = self.kind(crd).await?;
         let api: Api<DynamicObject> = kind.api(self.cluster.client.clone(), None);
-        if api.get_metadata_opt(&crd.name).await?.is_some() {
+        if !with_upgrade && api.get_metadata_opt(&crd.name).await?.is_some() {
             return Ok(());
         }
         let value = serde_json::Value::Object(crd.value.clone());

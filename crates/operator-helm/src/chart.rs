@@ -49,6 +49,21 @@ pub struct Chart {
     looks_up: bool,
     /// Whether revisions are kept for Helm.
     pub(crate) helm_storage: bool,
+    /// Whether the revision before one that fails is installed again.
+    pub(crate) rolls_back: bool,
+    pub(crate) crd_policy: Crds,
+}
+
+/// What a release does with the CRDs of `crds/`. None of them is ever deleted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Crds {
+    /// Somebody else installs them.
+    Skip,
+    /// Creates those that do not exist, as Helm does.
+    #[default]
+    Create,
+    /// Also applies those that exist, with each revision. The API server refuses to remove a version that objects are stored in.
+    Upgrade,
 }
 
 impl Chart {
@@ -92,6 +107,8 @@ impl Chart {
             digest: hex(&hasher.finalize()),
             asks_for_versions: any_template(&chart, &|text| text.contains("APIVersions")),
             helm_storage: false,
+            rolls_back: false,
+            crd_policy: Crds::default(),
             is_random: store::is_random(&chart),
             looks_up: any_template(&chart, &|text| text.contains("lookup")),
             crds,
@@ -104,6 +121,21 @@ impl Chart {
     #[must_use]
     pub fn with_helm_storage(mut self) -> Self {
         self.helm_storage = true;
+        self
+    }
+
+    /// Installs the revision before an upgrade that fails again: if the API server refuses an object, or a hook fails. Without this,
+    /// the release stays as far as it came. What was rendered for a revision is kept in a Secret for that.
+    #[must_use]
+    pub fn with_rollback(mut self) -> Self {
+        self.rolls_back = true;
+        self
+    }
+
+    /// What a release does with the CRDs of `crds/`.
+    #[must_use]
+    pub fn with_crds(mut self, policy: Crds) -> Self {
+        self.crd_policy = policy;
         self
     }
 
@@ -150,7 +182,7 @@ impl Chart {
         for kind in &found.looked_up {
             rules.allow_dynamic(&scoped(kind), &[Verb::Get, Verb::List]);
         }
-        if found.has_crds {
+        if found.has_crds && self.crd_policy != Crds::Skip {
             let verbs = &[Verb::Get, Verb::Create, Verb::Patch];
             rules.allow::<CustomResourceDefinition>(verbs);
         }
@@ -180,9 +212,10 @@ impl Chart {
         rules
     }
 
-    /// Whether what it rendered is kept: because it would render something else, perhaps also because it sees its own objects.
+    /// Whether what it rendered is kept: because it would render something else, perhaps also because it sees its own objects, or to
+    /// have it for a rollback.
     pub(crate) fn is_kept(&self) -> bool {
-        self.is_random || self.looks_up
+        self.is_random || self.looks_up || self.rolls_back
     }
 
     /// The name and the version, such as `memcached-1.2.3`.

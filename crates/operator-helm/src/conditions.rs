@@ -21,6 +21,8 @@ pub(crate) enum Outcome<'a> {
         drifted: Vec<String>,
         /// Whether they change again and again.
         is_fought: bool,
+        /// Why a newer revision is not installed.
+        rolled_back: Option<String>,
     },
     /// An installation or an upgrade waits for something.
     Waiting { is_upgrade: bool, why: String },
@@ -43,6 +45,7 @@ pub(crate) fn of<K: ReleaseObject>(object: &K, outcome: &Outcome<'_>) -> Vec<Con
             readiness,
             drifted,
             is_fought,
+            rolled_back,
         } => {
             let success = format!("{}Successful", verb(is_upgrade));
             let (is_ready, reason, message) = match readiness {
@@ -74,13 +77,23 @@ pub(crate) fn of<K: ReleaseObject>(object: &K, outcome: &Outcome<'_>) -> Vec<Con
                     new("Drifted", false, "Corrected", &message)
                 }
             };
+            let (released, failed) = match rolled_back {
+                None => (
+                    new("Released", true, &success, ""),
+                    new("ReleaseFailed", false, &success, ""),
+                ),
+                Some(why) => (
+                    new("Released", false, "RolledBack", why),
+                    new("ReleaseFailed", true, "UpgradeError", why),
+                ),
+            };
             vec![
                 new("Ready", is_ready, reason, message),
-                new("Released", true, &success, ""),
+                released,
                 drift,
                 new("Initialized", true, "Initialized", ""),
                 new("Deployed", true, &success, notes),
-                new("ReleaseFailed", false, &success, ""),
+                failed,
                 new("Irreconcilable", false, "Reconciled", ""),
             ]
         }

@@ -110,6 +110,18 @@ impl Error {
         causes.any(|cause| cause.reason == "NamespaceTerminating")
     }
 
+    /// Whether an upgrade that has begun fails, rather than the API server.
+    pub(crate) fn is_of_upgrade(&self) -> bool {
+        match self {
+            Self::Refused { source, .. } => {
+                let is_passing = |code: u16| code >= 500 || matches!(code, 409 | 429);
+                matches!(source, kube::Error::Api(status) if !is_passing(status.code))
+            }
+            Self::Foreign { .. } | Self::Hook { .. } | Self::HookFailed(_) => true,
+            _ => false,
+        }
+    }
+
     /// Whether somebody else wrote the object meanwhile, which the next try resolves.
     pub(crate) fn is_conflict(&self) -> bool {
         let (Self::Refused { source, .. } | Self::Kube(source)) = self else {

@@ -16,6 +16,7 @@ mod release;
 mod releases;
 mod rendering;
 mod revision;
+mod rollback;
 mod status;
 mod storage;
 mod store;
@@ -23,7 +24,7 @@ mod takeover;
 mod uninstall;
 mod values;
 
-pub use chart::Chart;
+pub use chart::{Chart, Crds};
 pub use error::Error;
 pub use include_dir;
 pub use releases::{ReleaseObject, Releases};

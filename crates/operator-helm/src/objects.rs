@@ -15,7 +15,7 @@ use crate::{
     release::{Run, WAIT},
     releases::ReleaseObject,
     rendering::Rendering,
-    status::InstalledObject,
+    status::{InstalledObject, Pending},
 };
 
 /// The stores of the kinds of a release.
@@ -71,8 +71,10 @@ impl<K: ReleaseObject> Run<'_, K> {
     ) -> Result<Vec<String>, Error> {
         let owner = self.owner();
         // The first time, everything is sent; and what a failed revision changed, nobody else did.
+        let pending = self.status.pending.as_ref();
+        let is_settled = |it: &Pending| it.rolled_back.is_some();
         let tells =
-            self.known(|known| known.is_applied) && !is_new && self.status.pending.is_none();
+            self.known(|known| known.is_applied) && !is_new && pending.is_none_or(is_settled);
         let (mut drifted, mut failed) = (Vec::new(), None);
         for (at, object) in rendering.objects.iter().enumerate() {
             if at % TURN == TURN - 1 {

@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 use helm_render::{manifest::Event, values::Table};
 use k8s_openapi::{apimachinery::pkg::apis::meta::v1::Time, jiff::Timestamp};
 use kube::runtime::events::{Event as Notice, EventType};
-use operator_runtime::{Action, api_of, conditions::set, finalizer, status};
+use operator_runtime::{
+    Action, ReconcileError as _, api_of, conditions::set, finalizer, in_one_line, status,
+};
 
 use crate::{
     apply::Owner,
@@ -13,8 +15,9 @@ use crate::{
     error::Error,
     marks,
     memory::Known,
+    objects::Stores,
     releases::{Installed, ReleaseObject, Releases},
-    rendering,
+    rendering::{self, Rendering},
     status::{ReleaseStatus, Revision},
     takeover::Former,
     values::Values,
@@ -22,6 +25,9 @@ use crate::{
 
 /// After this time, a reconcile that waits looks again, if no event comes.
 pub(crate) const WAIT: Duration = Duration::from_secs(10);
+
+/// The longest note of an event, in bytes, that the API server takes.
+const NOTE: usize = 1024;
 
 /// One reconcile of a release.
 pub(crate) struct Run<'a, K> {
@@ -34,7 +40,9 @@ pub(crate) struct Run<'a, K> {
     /// The status that is wanted.
     pub(crate) status: ReleaseStatus,
     /// Whether a revision is being installed.
-    is_new: bool,
+    pub(crate) is_new: bool,
+    /// Whether objects may have changed for it.
+    has_begun: bool,
 }
 
 impl<'a, K: ReleaseObject> Run<'a, K> {
@@ -53,6 +61,7 @@ impl<'a, K: ReleaseObject> Run<'a, K> {
             values,
             status: object.status().cloned().unwrap_or_default(),
             is_new: false,
+            has_begun: false,
         }
     }
 
@@ -74,6 +83,12 @@ impl<'a, K: ReleaseObject> Run<'a, K> {
             Ok(action) => return Ok(action),
             Err(error) => error,
         };
+        if self.has_begun
+            && error.is_of_upgrade()
+            && let Some(action) = self.roll_back(&error).await?
+        {
+            return Ok(action);
+        }
         // While nothing new is installed, only `Ready` tells of a failure: the release is what it was.
         if (self.is_new || error.is_of_values()) && !error.is_conflict() {
             let failed = Outcome::Failed {
@@ -81,6 +96,9 @@ impl<'a, K: ReleaseObject> Run<'a, K> {
                 error: &error,
             };
             self.report(&failed).await?;
+            let note = in_one_line(&error);
+            self.publish(EventType::Warning, error.reason(), &note)
+                .await;
         }
         Err(error)
     }
@@ -103,6 +121,11 @@ impl<'a, K: ReleaseObject> Run<'a, K> {
     /// `former` is what operator-sdk installed, of a custom resource that is taken over.
     async fn converge(&mut self, former: Option<Former>) -> Result<Action, Error> {
         let inputs = rendering::digest(self.installed.chart, &self.values);
+        let pending = self.status.pending.as_ref();
+        let pending = pending.filter(|it| it.inputs == inputs);
+        if let Some(why) = pending.and_then(|it| it.rolled_back.clone()) {
+            return self.hold(why).await;
+        }
         let mut is_upgrade = self.status.revision.is_some() || former.is_some();
         // A revision without new values is not caused by anybody, and deletes nothing.
         let is_caused = self.status.inputs.as_deref() != Some(&inputs);
@@ -149,6 +172,7 @@ impl<'a, K: ReleaseObject> Run<'a, K> {
                 self.inherit(former).await?;
             }
             self.begin(revision, &inputs, &rendering).await?;
+            self.has_begun = true;
             self.create_crds().await?;
         }
         let Some(stores) = self.stores(&rendering).await? else {
@@ -196,30 +220,50 @@ impl<'a, K: ReleaseObject> Run<'a, K> {
             self.status.complete(installed, inputs);
         }
         self.status.pending = None;
-        let is_fought = !drifted.is_empty() && self.known(|known| known.fight.note(Instant::now()));
-        let outcome = Outcome::Installed {
-            is_upgrade: self.status.installed().is_some_and(|it| it.upgrade),
-            is_new: self.is_new,
-            notes: &rendering.notes,
-            readiness: self.readiness(&rendering, &stores).await?,
-            drifted: drifted.clone(),
-            is_fought,
-        };
-        self.report(&outcome).await?;
+        self.report_installed(&rendering, &stores, drifted, None)
+            .await?;
         if self.is_new {
             let what = if is_upgrade { "Upgraded" } else { "Installed" };
             let label = self.installed.chart.label();
-            self.publish(what, &format!("{label}, revision {revision}"))
-                .await;
-        } else if !drifted.is_empty() && !is_fought {
-            let note = format!("applied again: {}", drifted.join(", "));
-            self.publish("DriftCorrected", &note).await;
+            self.publish(
+                EventType::Normal,
+                what,
+                &format!("{label}, revision {revision}"),
+            )
+            .await;
         }
         Ok(match (are_gone, self.period()) {
             (false, _) => Action::requeue(WAIT),
             (true, Some(period)) => Action::requeue(period),
             (true, None) => Action::await_change(),
         })
+    }
+
+    /// Reports what is installed, and what was corrected.
+    pub(crate) async fn report_installed(
+        &mut self,
+        rendering: &Rendering,
+        stores: &Stores,
+        drifted: Vec<String>,
+        rolled_back: Option<String>,
+    ) -> Result<(), Error> {
+        let is_fought = !drifted.is_empty() && self.known(|known| known.fight.note(Instant::now()));
+        let outcome = Outcome::Installed {
+            is_upgrade: self.status.installed().is_some_and(|it| it.upgrade),
+            is_new: self.is_new,
+            notes: &rendering.notes,
+            readiness: self.readiness(rendering, stores).await?,
+            drifted: drifted.clone(),
+            is_fought,
+            rolled_back,
+        };
+        self.report(&outcome).await?;
+        if !self.is_new && !drifted.is_empty() && !is_fought {
+            let note = format!("applied again: {}", drifted.join(", "));
+            self.publish(EventType::Normal, "DriftCorrected", &note)
+                .await;
+        }
+        Ok(())
     }
 
     /// Reports that an installation or an upgrade waits.
@@ -251,11 +295,15 @@ impl<'a, K: ReleaseObject> Run<'a, K> {
     }
 
     /// Publishes an event. One that is lost changes nothing.
-    pub(crate) async fn publish(&self, reason: &str, note: &str) {
+    pub(crate) async fn publish(&self, type_: EventType, reason: &str, note: &str) {
+        let mut end = note.len().min(NOTE);
+        while !note.is_char_boundary(end) {
+            end -= 1;
+        }
         let event = Notice {
-            type_: EventType::Normal,
+            type_,
             reason: reason.to_owned(),
-            note: Some(note.to_owned()),
+            note: Some(note[..end].to_owned()),
             action: reason.to_owned(),
             secondary: None,
         };
@@ -266,7 +314,7 @@ impl<'a, K: ReleaseObject> Run<'a, K> {
     }
 
     /// The time after which an unchanged custom resource is reconciled, if it says so.
-    fn period(&self) -> Option<Duration> {
+    pub(crate) fn period(&self) -> Option<Duration> {
         let owner = self.owner();
         let text = owner.annotation(marks::RECONCILE_PERIOD)?;
         let period = period(text);

@@ -6,6 +6,7 @@ use helm_render::chart::Release;
 use k8s_openapi::jiff::Timestamp;
 
 use crate::{
+    chart::Crds,
     error::Error,
     release::Run,
     releases::ReleaseObject,
@@ -164,10 +165,14 @@ impl<K: ReleaseObject> Run<'_, K> {
         Ok(wanted)
     }
 
-    /// Creates the CRDs of `crds/` that do not exist, as Helm does.
+    /// Installs the CRDs of `crds/`, as far as the chart's policy says.
     pub(crate) async fn create_crds(&self) -> Result<(), Error> {
-        for crd in &self.installed.chart.crds {
-            self.owner().create_crd(&self.releases.applier, crd).await?;
+        let (chart, applier) = (self.installed.chart, &self.releases.applier);
+        let with_upgrade = chart.crd_policy == Crds::Upgrade;
+        for crd in &chart.crds {
+            if chart.crd_policy != Crds::Skip {
+                self.owner().create_crd(applier, crd, with_upgrade).await?;
+            }
         }
         Ok(())
     }

@@ -53,6 +53,9 @@ pub struct Pending {
     /// What a hook said that failed and is gone. It does not run again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
+    /// Why the revision before is installed again. This one is not tried again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rolled_back: Option<String>,
 }
 
 /// A revision that was installed whole.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use helm_render::manifest::Event;
+use kube::runtime::events::EventType;
 use operator_runtime::{Action, ReadyCondition, api_of, finalizer};
 
 use crate::{
@@ -73,8 +74,12 @@ impl<K: ReleaseObject> Run<'_, K> {
                 self.delete_hook(hook).await?;
             }
         }
-        self.publish("Uninstalled", &self.installed.chart.label())
-            .await;
+        self.publish(
+            EventType::Normal,
+            "Uninstalled",
+            &self.installed.chart.label(),
+        )
+        .await;
         if self.installed.chart.is_kept() {
             self.owner().discard().await?;
         }
@@ -116,7 +121,8 @@ impl<K: ReleaseObject> Run<'_, K> {
             Ok(rendering) => Ok(Some(rendering)),
             Err(error) if error.is_of_values() || matches!(error, Error::Lost(_)) => {
                 tracing::warn!(%error, "no hooks run before the uninstallation");
-                self.publish("HooksSkipped", &error.to_string()).await;
+                self.publish(EventType::Warning, "HooksSkipped", &error.to_string())
+                    .await;
                 Ok(None)
             }
             Err(error) => Err(error),

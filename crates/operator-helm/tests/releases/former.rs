@@ -51,10 +51,16 @@ const MORE: [(&str, &str); 3] = [
     ),
 ];
 
-/// The files of the chart that the former operator installs.
-pub fn chart() -> Vec<(String, Vec<u8>)> {
+/// The files of `tests/charts/web`.
+pub fn web() -> Vec<(String, Vec<u8>)> {
     let mut files = Vec::new();
     collect(&WEB, &mut files);
+    files
+}
+
+/// The files of the chart that the former operator installs.
+pub fn chart() -> Vec<(String, Vec<u8>)> {
+    let mut files = web();
     files.retain(|(path, _)| MORE.iter().all(|(more, _)| path != more));
     let more = MORE.map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec()));
     files.extend(more);

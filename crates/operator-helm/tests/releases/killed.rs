@@ -29,7 +29,7 @@ use tokio::{net::TcpListener, runtime::Builder, task::JoinSet, time::sleep};
 
 use crate::former;
 use crate::hooks::end;
-use crate::web::{OPTIONS, Release, context, controllers, crds};
+use crate::web::{OPTIONS, Release, chart, context, controllers, crds};
 
 /// Stands between an operator and the API server, and lets only some writes through.
 #[derive(Clone)]
@@ -116,8 +116,8 @@ fn operator(kubeconfig: PathBuf) -> Killed {
                 &kubeconfig,
             ])?;
             let manager = Manager::without_logs(&OPTIONS, flags).await?;
-            let context = Arc::new(context(&manager));
-            let run = manager.controllers(controllers(), context).run();
+            let context = Arc::new(context(&manager, chart()));
+            let run = manager.controllers(controllers(chart()), context).run();
             ends.run_until_cancelled(run).await.unwrap_or(Ok(()))?;
             Ok(())
         })

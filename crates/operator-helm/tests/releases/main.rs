@@ -4,5 +4,6 @@ mod former;
 mod hooks;
 mod killed;
 mod life;
+mod policies;
 mod takeover;
 mod web;

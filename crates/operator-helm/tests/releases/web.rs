@@ -7,6 +7,7 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, bail};
+use helm_render::chart::File;
 use k8s_openapi::{
     ClusterResourceScope, NamespaceResourceScope,
     apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
@@ -17,7 +18,7 @@ use kube::{
     api::{DeleteParams, Patch, PatchParams, PostParams},
 };
 use operator_helm::{
-    Chart, Error, ReleaseStatus, Releases, Values,
+    Chart, Crds, Error, ReleaseStatus, Releases, Values,
     include_dir::{self, include_dir},
 };
 use operator_runtime::{
@@ -28,6 +29,8 @@ use operator_runtime::{
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
+
+use crate::former;
 
 /// How long a test waits.
 pub const LIMIT: Duration = Duration::from_secs(30);
@@ -45,6 +48,37 @@ pub fn chart() -> &'static Chart {
     });
     &CHART
 }
+
+/// The same chart with a CRD, for the policies that are not the default.
+pub fn careful() -> &'static Chart {
+    static CHART: LazyLock<Chart> = LazyLock::new(|| {
+        let mut files = former::web();
+        files.push(("crds/thing.yaml".to_owned(), THING.as_bytes().to_vec()));
+        let files = files.into_iter();
+        let files = files.map(|(path, bytes)| File::new(path, bytes)).collect();
+        let chart = Chart::of(files).expect("a chart");
+        chart.with_rollback().with_crds(Crds::Upgrade)
+    });
+    &CHART
+}
+
+/// The CRD of [`careful`].
+const THING: &str = "\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  name: things.example.com
+spec:
+  group: example.com
+  names: { kind: Thing, plural: things }
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema: { type: object, properties: { new: { type: string } } }
+";
 
 fn looks() -> &'static Chart {
     static CHART: LazyLock<Chart> =
@@ -99,20 +133,20 @@ async fn reconcile(web: Arc<Web>, context: Arc<Context>) -> Result<Action, Error
     context.releases.reconcile(NAME, &*web).await
 }
 
-pub fn controllers() -> Controllers<Context> {
+pub fn controllers(chart: &'static Chart) -> Controllers<Context> {
     let controller = Controller::new(NAME, reconcile);
     let controller = controller
         .condition(ReadyCondition::positive("Ready"))
         .finalizer();
-    let mut all = Controllers::from(chart().permissions(controller));
+    let mut all = Controllers::from(chart.permissions(controller));
     let look = Controller::new("charts-look", reconcile_look).finalizer();
     all.add(looks().permissions(look));
     all
 }
 
-pub fn context(manager: &Manager) -> Context {
+pub fn context(manager: &Manager, chart: &'static Chart) -> Context {
     let mut releases = Releases::new(manager);
-    releases.add::<Web>(manager, NAME, chart());
+    releases.add::<Web>(manager, NAME, chart);
     releases.add::<Look>(manager, "charts-look", looks());
     Context { releases }
 }
@@ -123,8 +157,19 @@ pub fn crds() -> Vec<CustomResourceDefinition> {
 
 /// Starts the operator, with exactly the permissions that the chart asks for.
 pub fn run(cluster: &Cluster) -> Result<Operator> {
+    run_with(cluster, chart())
+}
+
+pub fn run_with(cluster: &Cluster, chart: &'static Chart) -> Result<Operator> {
     let crds = anyhow::Ok(crds());
-    cluster.run(&OPTIONS, crds, controllers(), Webhooks::default(), context)
+    let context = move |manager: &Manager| context(manager, chart);
+    cluster.run(
+        &OPTIONS,
+        crds,
+        controllers(chart),
+        Webhooks::default(),
+        context,
+    )
 }
 
 /// A release, from the outside.

@@ -1,0 +1,101 @@
+//! The revision before one that failed is installed again, for charts with [`with_rollback`](crate::Chart::with_rollback).
+
+use std::{sync::Arc, time::Instant};
+
+use helm_render::chart::Release;
+use kube::runtime::events::EventType;
+use operator_runtime::{Action, in_one_line};
+
+use crate::{
+    error::Error,
+    release::{Run, WAIT},
+    releases::ReleaseObject,
+    rendering::{self, Inputs, Rendering},
+};
+
+impl<K: ReleaseObject> Run<'_, K> {
+    /// Installs the last revision that was installed whole again. `None` if there is none, or if nothing is kept of it.
+    ///
+    /// # Errors
+    /// The API server refuses an object of it.
+    pub(crate) async fn roll_back(&mut self, error: &Error) -> Result<Option<Action>, Error> {
+        if !self.installed.chart.rolls_back {
+            return Ok(None);
+        }
+        let Some(rendering) = self.installed_rendering().await? else {
+            return Ok(None);
+        };
+        let stores = self.stores(&rendering).await?.unwrap_or_default();
+        self.apply(&rendering, &stores, true).await?;
+        self.prune(&rendering).await?;
+        let revision = self.status.revision.unwrap_or_default();
+        let why = format!(
+            "{}; revision {revision} is installed again",
+            in_one_line(error)
+        );
+        if let Some(pending) = &mut self.status.pending {
+            pending.rolled_back = Some(why.clone());
+        }
+        self.is_new = false;
+        self.publish(EventType::Warning, "RolledBack", &why).await;
+        self.hold(why).await.map(Some)
+    }
+
+    /// Keeps the installed revision as it is, until other values come than those that failed.
+    ///
+    /// # Errors
+    /// Errors of the API server; nothing is kept of the revision any more.
+    pub(crate) async fn hold(&mut self, why: String) -> Result<Action, Error> {
+        let Some(rendering) = self.installed_rendering().await? else {
+            return Err(Error::Lost(self.owner().secret_name()));
+        };
+        let Some(stores) = self.stores(&rendering).await? else {
+            self.save().await?;
+            return Ok(Action::requeue(WAIT));
+        };
+        if let Some(pause) = self.known(|known| known.fight.pause(Instant::now())) {
+            return Ok(Action::requeue(pause));
+        }
+        let drifted = self.apply(&rendering, &stores, false).await?;
+        let are_gone = self.prune(&rendering).await?;
+        self.report_installed(&rendering, &stores, drifted, Some(why))
+            .await?;
+        Ok(match (are_gone, self.period()) {
+            (false, _) => Action::requeue(WAIT),
+            (true, Some(period)) => Action::requeue(period),
+            (true, None) => Action::await_change(),
+        })
+    }
+
+    /// What was rendered for the installed revision. The values that it had are no longer known.
+    async fn installed_rendering(&self) -> Result<Option<Arc<Rendering>>, Error> {
+        let (Some(installed), Some(inputs)) = (self.status.installed(), &self.status.inputs) else {
+            return Ok(None);
+        };
+        let (cluster, chart) = (&self.releases.cluster, self.installed.chart);
+        let of = Inputs {
+            digest: inputs.clone(),
+            release: Release {
+                name: self.object.meta().name.clone().unwrap_or_default(),
+                namespace: self.owner().namespace().to_owned(),
+                revision: installed.revision,
+                is_upgrade: installed.upgrade,
+            },
+            capabilities: cluster.capabilities(chart.asks_for_versions).await?,
+        };
+        let known = self.known(|known| known.rendering.clone());
+        if let Some(known) = known.filter(|known| known.of.is_same_but_for_cluster(&of)) {
+            return Ok(Some(known));
+        }
+        let Some(kept) = self.owner().kept(&of).await? else {
+            return Ok(None);
+        };
+        let kept = Arc::new(rendering::of_kept(chart, of, &kept)?);
+        // Whoever can write Secrets must not choose what is applied.
+        if kept.digest != installed.digest {
+            return Ok(None);
+        }
+        self.known(|known| known.rendering = Some(kept.clone()));
+        Ok(Some(kept))
+    }
+}
