@@ -17,7 +17,7 @@ use project::{cache, place, place_of_projects, succeed};
 use session::{repository, tree};
 
 /// The pages, those together of which the second goes on where the first ends, and the lines that come before them.
-const ALL: [(&[&str], &str); 7] = [
+const ALL: [(&[&str], &str); 8] = [
     (&["docs/getting-started.md"], ""),
     (
         &["docs/helm.md", "docs/olm.md", "docs/releases.md"],
@@ -32,6 +32,7 @@ const ALL: [(&[&str], &str); 7] = [
         "",
     ),
     (&["docs/tutorials/stateful.md"], ""),
+    (&["docs/tutorials/helm.md"], ""),
     (
         &["docs/coming-from-kubebuilder.md"],
         "cp -R \"$GO/media-operator\" .",
