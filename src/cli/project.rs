@@ -31,7 +31,7 @@ pub struct Init {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub from_kubebuilder: Option<PathBuf>,
     /// Take over a Helm operator of operator-sdk: its domain, name, kinds, charts and overrides. It is only read
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "from_kubebuilder")]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub from_operator_sdk: Option<PathBuf>,
     /// File or directory with the CRDs of the Go project [default: its config/, deploy/ and charts/*/crds/]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::AnyPath, requires = "from_kubebuilder", action = ArgAction::Append)]

@@ -72,7 +72,6 @@ impl FormerProject {
             Some(_) => directory.with_file_name(name),
             None => directory.join("..").join(name),
         };
-        let beside = beside.strip_prefix(".").unwrap_or(&beside);
         let what = self.what;
         Failure::refused(format!(
             "the project would be written into the {what} `{}`",
@@ -81,11 +80,12 @@ impl FormerProject {
         .note(format!(
             "the {what} stays as it is, and the new one gets a directory of its own"
         ))
-        .advise(self.init(beside, directory))
+        .advise(self.init(&beside, directory))
     }
 
     /// The `init` in `root` that reads `directory`.
     pub fn init(&self, root: &Path, directory: &Path) -> Script {
+        let root = root.strip_prefix(".").unwrap_or(root);
         Script::anywhere("operator-forge init")
             .path(root.to_string_lossy())
             .code(self.flag)

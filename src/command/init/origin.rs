@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::{
+    advice::Advice,
     cli::{Global, Init},
     command::{
         former_project::{GO, HELM},
@@ -10,7 +11,7 @@ use crate::{
         takeover::{Sdk, take_over},
     },
     engine::Request,
-    error::Result,
+    error::{Failure, Result},
     project::Project,
     tree::Tree,
 };
@@ -28,7 +29,14 @@ impl Origin {
     pub fn open(flags: &Global, init: &Init, root: &Path) -> Result<Option<Self>> {
         let at = |directory: &PathBuf| flags.directory.join(directory);
         Ok(match (&init.from_kubebuilder, &init.from_operator_sdk) {
-            (Some(directory), _) => Some(Self::Go(Go::open(at(directory), root)?)),
+            (Some(_), Some(_)) => {
+                return Err(
+                    Failure::usage(format!("`{}` beside `{}`", HELM.flag, GO.flag))
+                        .note("a project starts from one other project")
+                        .advise(Advice::drop(GO.flag)),
+                );
+            }
+            (Some(directory), None) => Some(Self::Go(Go::open(at(directory), root)?)),
             (None, Some(directory)) => Some(Self::Sdk(Sdk::open(at(directory), root)?)),
             (None, None) => None,
         })

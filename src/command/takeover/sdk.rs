@@ -267,7 +267,8 @@ fn refusal(directory: &Path, fault: Fault) -> Failure {
     let path = path.to_string_lossy();
     let failure = match fault {
         Fault::Yaml(error) => {
-            Failure::refused(format!("cannot read `{}`: {}", error.place(&path), error.what))
+            let what = error.what.trim_start_matches('.');
+            Failure::refused(format!("cannot read `{}`: {what}", error.place(&path)))
                 .note("operator-sdk would refuse this file, too")
         }
         Fault::Ansible(field) => {
@@ -276,11 +277,11 @@ fn refusal(directory: &Path, fault: Fault) -> Failure {
                 .advise(Advice::Help);
         }
         Fault::Missing(at, field) => {
-            Failure::refused(format!("the entry {at} of `{path}` has no `{field}`"))
+            Failure::refused(format!("entry {at} of `{path}` has no `{field}`"))
                 .note("each entry has the version and the kind of the objects, and the chart that they are releases of")
         }
         Fault::Twice(first, second, title) => Failure::refused(format!(
-            "the entries {first} and {second} of `{path}` are both of `{title}`"
+            "entries {first} and {second} of `{path}` are both of `{title}`"
         ))
         .note("the objects of a kind are releases of one chart"),
         Fault::Empty => Failure::refused(format!("`{path}` has no entry"))
