@@ -1,6 +1,7 @@
 //! One small file per command. A command is a pure edit of the project; `engine` applies it to the files.
 
 mod check;
+pub mod checklist;
 mod create_api;
 mod create_chart;
 mod create_version;
@@ -10,6 +11,7 @@ mod diff;
 mod edit;
 mod edit_api;
 mod files;
+mod former_project;
 mod import_api;
 mod init;
 pub mod port;
@@ -17,6 +19,7 @@ mod program;
 mod rename;
 mod status;
 mod sync;
+mod takeover;
 mod undo;
 mod update;
 

@@ -170,6 +170,8 @@ pub struct Resource {
     pub source: Option<Source>,
     /// The Helm chart whose releases the objects are: the fields of its types are the chart's values.
     pub chart: Option<ChartPath>,
+    /// Whether the revisions of its releases are kept as Helm keeps them; kinds of one chart share it.
+    pub helm_storage: bool,
     /// Defaulting and validation of objects of this version, and the versions that are converted to it.
     pub webhooks: Option<Webhooks>,
     options: Extra,
@@ -254,6 +256,7 @@ impl Resource {
             external: None,
             source: None,
             chart: None,
+            helm_storage: false,
             webhooks: None,
             options: Extra::new(),
             options_entry: Extra::new(),

@@ -14,6 +14,7 @@ mod vendored;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+pub use self::context::former::{Former, Part};
 use self::{
     catalogue::{Scope, Template},
     context::Subject,
@@ -120,6 +121,28 @@ pub fn conversion(
     };
     subject.value["fields"] = json!(fields);
     render::one(&context, template, &subject).map(Some)
+}
+
+/// The files of a kind with a chart whose text depends on what `former`, the operator before this one, did with its objects.
+pub fn taken_over(
+    project: &Project,
+    key: &Key,
+    former: &Former,
+) -> Result<Vec<(RelPath, Content)>> {
+    let context = context::context(&project.of_kind(&key.group, &key.kind));
+    let mut changed = Vec::new();
+    let is_release = |it: &&Subject| it.scope.has_chart() && it.names.key == *key;
+    for subject in context.subjects.iter().filter(is_release) {
+        let of_former = context::former::taken_over(subject, former);
+        for template in catalogue::of(subject.scope) {
+            let (path, usual) = render::one(&context, template, subject)?;
+            let (_, file) = render::one(&context, template, &of_former)?;
+            if file.content != usual.content {
+                changed.push((path, file.content));
+            }
+        }
+    }
+    Ok(changed)
 }
 
 /// The conversion between a version and its hub, as it is generated; `None` where no field is known.

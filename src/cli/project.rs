@@ -15,7 +15,8 @@ Examples:
   operator-forge init --domain example.com
   operator-forge init memcached-operator --domain example.com --owner \"Example Inc.\" --license mit
   operator-forge init --domain example.com --namespaced --dry-run
-  operator-forge init memcached-operator-rs --from-kubebuilder memcached-operator")]
+  operator-forge init memcached-operator-rs --from-kubebuilder memcached-operator
+  operator-forge init memcached-operator-rs --from-operator-sdk memcached-operator")]
 pub struct Init {
     /// Directory of the project, created if it is missing [default: the current one]
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
@@ -29,6 +30,9 @@ pub struct Init {
     /// Port a Go project of kubebuilder: its domain, name, APIs, controllers, webhooks and samples. It is only read
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub from_kubebuilder: Option<PathBuf>,
+    /// Take over a Helm operator of operator-sdk: its domain, name, kinds, charts and overrides. It is only read
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub from_operator_sdk: Option<PathBuf>,
     /// File or directory with the CRDs of the Go project [default: its config/, deploy/ and charts/*/crds/]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::AnyPath, requires = "from_kubebuilder", action = ArgAction::Append)]
     pub crds: Vec<String>,

@@ -96,6 +96,8 @@ fn create(project: &Project, api: &Api, prompt: Prompt<'_>) -> Result<CreateApi>
         short_names: short_names.collect::<Result<_, _>>()?,
         fields,
         chart: None,
+        helm_storage: false,
+        domain: None,
         force: api.force,
     })
 }

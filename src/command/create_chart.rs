@@ -1,7 +1,7 @@
 //! `create api --helm-chart`: a kind whose objects are releases of a Helm chart.
 
-mod copy;
-mod source;
+pub mod copy;
+pub mod source;
 
 use chart_api::schema;
 use heck::ToUpperCamelCase as _;
@@ -48,13 +48,7 @@ pub fn run(
     let project = before.create_api(&create)?;
     let files = template::files_of(&project, &key, &create)?;
     remarks.extend(fields(&path, &source.chart));
-    let fault = render(&source.chart, &Table::new(), &Options::default()).err();
-    let fault = fault.map(|fault| {
-        format!(
-            "the chart does not render with its own values: {}; what it needs goes into `spec` of the sample and into the two tests",
-            one_line(&fault.to_string())
-        )
-    });
+    let fault = fault(&source.chart);
     let is_incomplete = fault.is_some();
     remarks.extend(fault);
     let forced = match create.force && !(is_update && copied.is_any()) {
@@ -74,19 +68,39 @@ pub fn run(
     })
 }
 
-/// Refuses `--helm-chart-repo` and `--helm-chart-version` without a chart.
+/// A remark about a chart that does not render with its own values.
+pub fn fault(chart: &Chart) -> Option<String> {
+    let fault = render(chart, &Table::new(), &Options::default()).err()?;
+    Some(format!(
+        "the chart does not render with its own values: {}; what it needs goes into `spec` of the sample and into the two tests",
+        one_line(&fault.to_string())
+    ))
+}
+
+/// Refuses the options of `--helm-chart` without a chart.
 pub fn refuse_options(flags: &ChartFlags) -> Result<()> {
+    const FETCHED: &str = "it says which chart `helm pull` fetches, and from where";
+    const STORED: &str = "it says how the releases of a chart are kept";
     let given = [
-        ("--helm-chart-repo", flags.helm_chart_repo.is_some()),
-        ("--helm-chart-version", flags.helm_chart_version.is_some()),
-    ];
-    match given.into_iter().find(|(_, given)| *given) {
-        None => Ok(()),
-        Some((flag, _)) => Err(
-            Failure::usage(format!("`{flag}` is given without `--helm-chart`"))
-                .note("it says which chart `helm pull` fetches, and from where")
-                .advise(Advice::drop(flag)),
+        (
+            "--helm-chart-repo",
+            flags.helm_chart_repo.is_some(),
+            FETCHED,
         ),
+        (
+            "--helm-chart-version",
+            flags.helm_chart_version.is_some(),
+            FETCHED,
+        ),
+        ("--helm-storage", flags.helm_storage, STORED),
+    ];
+    match given.into_iter().find(|(_, given, _)| *given) {
+        None => Ok(()),
+        Some((flag, _, why)) => Err(Failure::usage(format!(
+            "`{flag}` is given without `--helm-chart`"
+        ))
+        .note(why)
+        .advise(Advice::drop(flag))),
     }
 }
 
@@ -115,7 +129,7 @@ fn refuse_flags(api: &Api) -> Result<()> {
 }
 
 /// The directory of a chart in the project.
-fn directory(source: &Source) -> Result<ChartPath> {
+pub fn directory(source: &Source) -> Result<ChartPath> {
     let name = source.chart.name();
     ChartPath::of(name).map_err(|Invalid { fault, rule, .. }| {
         Failure::refused(format!(
@@ -145,6 +159,8 @@ fn create(api: &Api, chart: &Chart, path: &ChartPath) -> Result<CreateApi> {
         short_names: short_names.collect::<Result<_, _>>()?,
         fields: Fields::default(),
         chart: Some(path.clone()),
+        helm_storage: api.chart.helm_storage,
+        domain: None,
         resource: true,
         external: None,
         controller: true,
@@ -173,7 +189,7 @@ fn kind_of(chart: &Chart) -> Result<Kind> {
 }
 
 /// Remarks about the schema that `make manifests` derives from a chart: its first fields, and what it leaves to Helm.
-fn fields(path: &ChartPath, chart: &Chart) -> Vec<String> {
+pub fn fields(path: &ChartPath, chart: &Chart) -> Vec<String> {
     let shown = |field: schema::Field| {
         let default = field.default.to_string();
         match field.default.is_null() || default.len() > LONGEST {

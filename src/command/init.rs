@@ -1,10 +1,11 @@
 //! `init`: a new project.
 
 mod adopt;
+mod origin;
 
 use std::{io, path::Path};
 
-use super::port::{Go, port};
+use self::origin::Origin;
 use crate::{
     advice::{Advice, NextStep, Script},
     arguments::{plugins, runtime},
@@ -23,22 +24,20 @@ use crate::{
 pub fn run(flags: &Global, init: &Init, prompt: Prompt<'_>, report: &Report) -> Result<u8> {
     let root = init.root(flags);
     let mut remarks = init.foreign.remarks();
-    let go = init.from_kubebuilder.as_ref();
-    let go = go.map(|directory| Go::open(flags.directory.join(directory), &root));
-    let go = go.transpose()?;
+    let from = Origin::open(flags, init, &root)?;
     refuse_existing(&root)?;
     if !init.nested {
         refuse_nested(&root)?;
     }
-    if init.domain.is_none() && go.is_none() && !prompt.is_allowed() {
+    if init.domain.is_none() && from.is_none() && !prompt.is_allowed() {
         let domain = Domain::DEFAULT;
         remarks.push(format!(
             "the domain is `{domain}`, because `--domain` is missing: it is part of every API group, and cannot change later"
         ));
     }
-    let project = Project::init(options(flags, &root, init, go.as_ref(), prompt)?);
-    let mut request = match &go {
-        Some(go) => port(go, &init.crds, &flags.directory, &root, project)?,
+    let project = Project::init(options(flags, &root, init, from.as_ref(), prompt)?);
+    let mut request = match &from {
+        Some(from) => from.request(flags, init, &root, project)?,
         None => Request {
             next: vec![NextStep::new(
                 "add an API:",
@@ -48,8 +47,8 @@ pub fn run(flags: &Global, init: &Init, prompt: Prompt<'_>, report: &Report) -> 
         },
     };
     let desired = template::tree(&request.project)?;
-    if let Some(go) = &go {
-        go.refuse_overlap(&root, &desired)?;
+    if let Some(from) = &from {
+        from.refuse_overlap(&root, &desired)?;
     }
     let adopted = adopt::adopt(&root, &desired)?;
     remarks.append(&mut request.remarks);
@@ -86,23 +85,19 @@ fn options(
     flags: &Global,
     root: &Path,
     init: &Init,
-    go: Option<&Go>,
+    from: Option<&Origin>,
     prompt: Prompt<'_>,
 ) -> Result<InitOptions> {
-    let of_go = go.map(|go| &go.project);
     Ok(InitOptions {
-        domain: match (&init.domain, of_go) {
-            (None, Some(go)) => go.domain.as_deref().unwrap_or_default().parse()?,
+        domain: match (&init.domain, from) {
+            (None, Some(from)) => from.domain()?.parse()?,
             (given, _) => domain(given.as_deref(), prompt)?,
         },
-        name: match (
-            &init.project_name,
-            of_go.and_then(|go| go.project_name.as_ref()),
-        ) {
+        name: match (&init.project_name, from.and_then(Origin::project_name)) {
             (Some(name), _) | (None, Some(name)) => name.parse()?,
             (None, None) => match package_name(root) {
                 Some(name) => name,
-                None => directory_name(go.map_or(root, |go| &go.directory))?,
+                None => directory_name(from.map_or(root, Origin::directory))?,
             },
         },
         owner: init.owner.as_deref().unwrap_or_default().parse()?,
@@ -110,7 +105,7 @@ fn options(
         header: header(flags, init.license.as_deref(), init.license_file.as_deref())?,
         namespaced: init
             .namespaced
-            .unwrap_or(of_go.is_some_and(|go| go.namespaced)),
+            .unwrap_or(from.is_some_and(Origin::namespaced)),
         runtime: match &init.runtime {
             Some(text) => runtime::parse(root, text)?,
             None => Runtime::of_this_build(),
@@ -119,7 +114,7 @@ fn options(
         crypto: init.crypto.unwrap_or_default(),
         plugins: match &init.plugins[..] {
             // A command line with a domain asks nothing: it is often pasted.
-            [] if prompt.has_boxes() && init.domain.is_none() && go.is_none() => {
+            [] if prompt.has_boxes() && init.domain.is_none() && from.is_none() => {
                 plugins::ask(prompt, |_| false)?
             }
             given => PluginEdit::parse(given)?,

@@ -1,13 +1,12 @@
 //! `init --from-kubebuilder`: the entries of a Go project, with types from its CRDs, and a list of what a person has to port.
 
 mod admission;
-mod checklist;
 mod controllers;
 mod conversions;
 mod crds;
 mod definitions;
 mod libraries;
-mod names;
+pub mod names;
 mod permissions;
 mod read;
 mod samples;
@@ -19,18 +18,19 @@ use kubebuilder_port::{Definitions, Entry, Files, PLACES, Tally, is_main, rename
 
 pub use self::read::{Go, refusal};
 use self::{
-    checklist::{Checklist, FILE, Item, Title},
     permissions::{Asking, Permissions},
     samples::samples,
 };
 use crate::{
     advice::{NextStep, Script},
+    command::checklist::{Checklist, FILE, Item, Title},
     engine::{Request, next},
     error::{Failure, Result},
-    plan::{NamedFiles, Rewritten},
+    name::ProjectName,
+    plan::NamedFiles,
     project::{EditSettings, Key, Plugin, PluginEdit, Project},
     template,
-    tree::{self, Content, Found, RelPath},
+    tree::{Content, RelPath},
 };
 
 /// The request for the project in `root`. It adds the entries of the Go project to `empty`, with their samples, and a list of what is
@@ -75,6 +75,19 @@ pub fn port(go: &Go, crds: &[String], base: &Path, root: &Path, empty: Project) 
     port.others();
     port.plugins()?;
     port.finish(root, created)
+}
+
+/// The head of the list, with how much the port has.
+fn intro(project: &ProjectName, tally: &str) -> String {
+    let intro = format!(
+        "# Porting {project} from Go\n\n\
+         This project was made by `operator-forge init --from-kubebuilder`, which leaves the following to you. Paths before an\n\
+         arrow are in the Go project. The file is yours: edit it, and delete it when nothing is left.\n"
+    );
+    match tally {
+        "" => intro,
+        tally => format!("{intro}\nThe port has {tally}.\n"),
+    }
 }
 
 /// Refuses a project that defines APIs and has no CRD. `make manifests` writes them, and some projects keep them out of git.
@@ -353,16 +366,7 @@ impl<'a> Port<'a> {
         next.extend(commands);
         if is_incomplete {
             let path = RelPath::constant(FILE);
-            if tree::find(root, &path)? != Found::Absent {
-                return Err(Failure::refused(format!("`{FILE}` is in the way"))
-                    .note("a port lists there what is left to do by hand")
-                    .advise(Script::put_aside(FILE)));
-            }
-            let text = checklist.markdown(&project.name, &tally);
-            let list = Rewritten {
-                after: Some(text.into_bytes().into()),
-                ..Rewritten::default()
-            };
+            let list = checklist.file(root, &path, &intro(&project.name, &tally))?;
             named.rewritten.insert(path, list);
             next.push(NextStep::by_hand(format!(
                 "see {FILE} for permissions, and for everything else that is left"

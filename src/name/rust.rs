@@ -7,8 +7,8 @@ use heck::ToSnakeCase as _;
 
 pub use self::taken::is_device;
 use self::taken::{
-    CHART_IMPORTS, COLLIDING_KINDS, CONTROLLER_TEST_IMPORTS, CRATES, IMAGE_LOCALS, KEYWORDS,
-    LOCALS, PACKAGE_RESERVED, WEBHOOK_IMPORTS,
+    CHART_IMPORTS, COLLIDING_KINDS, CONTROLLER_TEST_IMPORTS, CRATES, FORMER_IMPORTS, IMAGE_LOCALS,
+    KEYWORDS, LOCALS, PACKAGE_RESERVED, WEBHOOK_IMPORTS,
 };
 use super::{ChartPath, ControllerName, Domain, Group, Kind, ProjectName, Version};
 
@@ -139,6 +139,11 @@ pub fn import_beside_webhooks(path: &str) -> (String, String) {
 /// The name and the import of the type at `path` in the file of a controller.
 pub fn import_beside_controllers(path: &str) -> (String, String) {
     import(path, &[])
+}
+
+/// The same in the controller of a chart whose objects another operator had.
+pub fn import_beside_former(path: &str) -> (String, String) {
+    import(path, FORMER_IMPORTS)
 }
 
 /// The name and the import of the type at `path` in the integration test of a controller.

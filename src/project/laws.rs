@@ -38,7 +38,12 @@ fn creates() -> impl Strategy<Value = CreateApi> {
         1 => prop::sample::select(vec!["name=foo", "name=extra finalizer", "name=cache-foo", "name=cache-foo finalizer"]),
     ];
     let resource = rare(&["resource=false"]);
-    let chart = rare(&["chart=charts/a", "chart=charts/b-c", "chart=charts/b.c"]);
+    let chart = rare(&[
+        "chart=charts/a",
+        "chart=charts/a helm-storage",
+        "chart=charts/b-c",
+        "chart=charts/b.c",
+    ]);
     let own = (
         group, version, kind, scope, plural, short, controller, resource, chart,
     )

@@ -76,6 +76,11 @@ impl Scope {
         )
     }
 
+    /// Whether it is a part of a kind with a chart.
+    pub fn has_chart(self) -> bool {
+        matches!(self, Self::ChartApi | Self::ChartController)
+    }
+
     /// Whether its templates are the sources of crates.
     pub fn is_runtime(self) -> bool {
         matches!(self, Self::Runtime(_) | Self::ChartRuntime)

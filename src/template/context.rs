@@ -5,6 +5,7 @@
 
 mod charts;
 mod controllers;
+pub mod former;
 #[cfg(test)]
 mod tests;
 mod types;
@@ -396,6 +397,8 @@ fn apis(project: &Project) -> Vec<Vec<Subject>> {
             "has_image": view.resource.image().is_some(),
             // The category for kubectl, such as `memcached-operator` or `demo-all`; may be empty.
             "category": category,
+            // What the operator before this one did with the objects, where a command takes them over.
+            "former": null,
             // The name of the object in the sample.
             "sample_name": view.key.sample_name(),
             // Whether etcd holds this version. Changes when a version is added: not for User files.

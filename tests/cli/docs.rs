@@ -111,7 +111,12 @@ const BEFORE: &[(&str, &str, &[&str])] = &[
     ("docs/generated-project.md", "  scaffold:", &[PROJECT]),
     (
         "docs/helm-charts.md",
-        "operator-forge init ",
+        "operator-forge init cache-operator-rs ",
+        &["cd \"$PAGE\" && cp -R \"$SDK/caches\" cache-operator"],
+    ),
+    (
+        "docs/helm-charts.md",
+        "operator-forge init caches ",
         &["mkdir charts && cp -r $CHARTS/memcached charts"],
     ),
     (

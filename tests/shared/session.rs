@@ -135,6 +135,7 @@ pub fn in_shell(directory: &Path, command: &str) -> Command {
         .env("CRDS", repository().join("snapshots/crds"))
         .env("CHARTS", repository().join("tests/helm-charts"))
         .env("GO", repository().join("tests/go-projects"))
+        .env("SDK", repository().join("tests/operator-sdk"))
         .env("LC_ALL", "C")
         .env(
             "GIT_CEILING_DIRECTORIES",

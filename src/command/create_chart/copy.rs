@@ -124,6 +124,11 @@ impl Copied {
         !(self.new.is_empty() && self.changed.is_empty() && self.others.is_empty())
     }
 
+    /// A file that is in the way of the chart: one with another text, or one that the chart does not have.
+    pub fn in_the_way(&self) -> Option<&RelPath> {
+        self.changed.keys().chain(self.others.keys()).next()
+    }
+
     /// Refuses to replace what is there: another chart, or the one of the kind that exists at `key`, which is the user's.
     pub fn refuse_others(
         &self,

@@ -63,7 +63,10 @@ impl Source {
         })
     }
 
-    fn read(shown: &str, path: &Path) -> Result<Self> {
+    /// The chart in the directory or archive at `path`.
+    ///
+    /// Errors: as [`of`](Self::of).
+    pub fn read(shown: &str, path: &Path) -> Result<Self> {
         let is_directory = path.is_dir();
         let files = chart::files(path).and_then(|files| {
             let chart = Chart::from_files(files.clone())?;

@@ -2,7 +2,7 @@
 
 use kubebuilder_port::{Admission, Setting};
 
-use super::checklist::Item;
+use crate::command::checklist::Item;
 use crate::{
     name::WebhookPath,
     project::{Key, Project},

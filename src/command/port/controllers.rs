@@ -2,13 +2,10 @@
 
 use kubebuilder_port::Entry;
 
-use super::{
-    Port,
-    checklist::{Item, Title},
-    crds::name_of,
-};
+use super::{Port, crds::name_of};
 use crate::{
     advice::{Flag, NextStep, Script},
+    command::checklist::{Item, Title},
     error::Failure,
     project::{CreateApi, Fields, Key},
     template,
@@ -49,6 +46,8 @@ impl Port<'_> {
                 short_names: Vec::new(),
                 fields: Fields::default(),
                 chart: None,
+                helm_storage: false,
+                domain: None,
                 resource: false,
                 external: None,
                 controller: true,

@@ -2,10 +2,8 @@
 
 use kubebuilder_port::Entry;
 
-use super::{
-    Port,
-    checklist::{Item, Title},
-};
+use super::Port;
+use crate::command::checklist::{Item, Title};
 use crate::{engine::conversions, error::Result, name::Version, project::Key};
 
 impl<'a> Port<'a> {

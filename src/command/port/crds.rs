@@ -4,12 +4,10 @@ use std::collections::BTreeSet;
 
 use kubebuilder_port::{Entry, Found, PLACES};
 
-use super::{
-    Port,
-    checklist::{Item, Title},
-};
+use super::Port;
 use crate::{
     advice::{Flag, NextStep, Script},
+    command::checklist::{Item, Title},
     command::import_api,
     engine::derived::CRDS,
     name::Plural,

@@ -2,10 +2,8 @@
 
 use kubebuilder_port::Library;
 
-use super::{
-    Port,
-    checklist::{Item, Title},
-};
+use super::Port;
+use crate::command::checklist::{Item, Title};
 
 impl Port<'_> {
     /// Lists the modules to replace.

@@ -5,19 +5,18 @@ use guarded_yaml as yaml;
 use kubebuilder_port::MANAGER;
 use serde_yaml::Value;
 
-use super::{
-    Port,
-    checklist::{Item, Title},
-};
+use super::Port;
 use crate::{
+    command::checklist::{Item, Title},
     error::Result,
     name::LeaseName,
+    project::Project,
     template,
     tree::{Content, RelPath},
 };
 
 /// The kustomization that gives every object its namespace and the prefix of its name.
-const KUSTOMIZATION: &str = "config/default/kustomization.yaml";
+pub const KUSTOMIZATION: &str = "config/default/kustomization.yaml";
 
 /// The field manager of Go operators whose binary has the name that kubebuilder gives it, and of the argument in [`MANAGER`].
 const FIELD_MANAGER: &str = "manager";
@@ -27,64 +26,84 @@ const WITH_LEASE: (u64, u64) = (0, 7);
 
 /// The names of an operator in a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Names {
-    namespace: String,
-    prefix: String,
+pub struct Names {
+    /// The namespace.
+    pub namespace: String,
+    /// What the names of its objects start with.
+    pub prefix: String,
+}
+
+impl Names {
+    /// Those of a new project.
+    pub fn of(project: &Project) -> Self {
+        Self {
+            namespace: format!("{}-system", project.name),
+            prefix: format!("{}-", project.name),
+        }
+    }
+
+    /// Those of the kustomization `text` in a former project, or these, and a sentence for each that has no fixed value; `None`
+    /// without such a file.
+    pub fn found(&self, text: Option<&str>) -> Option<(Self, Vec<String>)> {
+        let value: Value = yaml::read(text?).ok()?;
+        let field = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
+        let mut names = self.clone();
+        let mut odd = Vec::new();
+        for (found, ours, what) in [
+            (field("namespace"), &mut names.namespace, "namespace"),
+            (field("namePrefix"), &mut names.prefix, "name prefix"),
+        ] {
+            match found {
+                Some(found) if is_plain(&found) => *ours = found,
+                Some(found) => odd.push(format!(
+                    "the {what} of the Go operator, `{found}`, has no fixed value: this project has `{ours}`"
+                )),
+                None => {}
+            }
+        }
+        Some((names, odd))
+    }
+
+    /// The kustomization with these names, if they are not those of a new project.
+    pub fn kustomization(&self, project: &Project) -> Result<Option<(RelPath, Content)>> {
+        let own = Self::of(project);
+        if *self == own {
+            return Ok(None);
+        }
+        let path = RelPath::constant(KUSTOMIZATION);
+        let tree = template::tree(project)?;
+        let text = String::from_utf8_lossy(&tree[&path].content).into_owned();
+        let text = text
+            .replace(
+                &format!("\nnamespace: {}\n", own.namespace),
+                &format!("\nnamespace: {}\n", self.namespace),
+            )
+            .replace(
+                &format!("\nnamePrefix: {}\n", own.prefix),
+                &format!("\nnamePrefix: {}\n", self.prefix),
+            );
+        Ok(Some((path, text.into_bytes().into())))
+    }
 }
 
 impl Port<'_> {
     /// Takes the names over, and lists how one operator takes the place of the other. Returns the files that
     /// have other names than those of a new project.
     pub fn names(&mut self) -> Result<Vec<(RelPath, Content)>> {
-        let own = Names {
-            namespace: format!("{}-system", self.project.name),
-            prefix: format!("{}-", self.project.name),
-        };
         let text = self.files.texts.get(KUSTOMIZATION);
-        let value: Option<Value> = text.and_then(|text| yaml::read(text).ok());
-        let Some(value) = value else {
+        let found = Names::of(&self.project).found(text.map(String::as_str));
+        let Some((names, odd)) = found else {
             return Ok(Vec::new());
         };
-        let field = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
-        let go = Names {
-            namespace: field("namespace").unwrap_or_else(|| own.namespace.clone()),
-            prefix: field("namePrefix").unwrap_or_else(|| own.prefix.clone()),
-        };
-        let mut names = own.clone();
-        for (of_go, ours, what) in [
-            (&go.namespace, &mut names.namespace, "namespace"),
-            (&go.prefix, &mut names.prefix, "name prefix"),
-        ] {
-            if is_plain(of_go) {
-                ours.clone_from(of_go);
-            } else {
-                let text = format!(
-                    "the {what} of the Go operator, `{of_go}`, has no fixed value: this project has `{ours}`"
-                );
-                self.checklist.add(Title::Switch, Item::of(text));
-            }
+        for text in odd {
+            self.checklist.add(Title::Switch, Item::of(text));
         }
         let lease = self.files.code.values().find_map(|code| code.lease.clone());
         let lease: Option<LeaseName> = lease.and_then(|lease| lease.parse().ok());
         let is_other = |lease: &LeaseName| lease.as_str() != self.project.operator();
         self.project.settings.lease = lease.clone().filter(is_other);
         self.switch(&names, lease.as_ref());
-        if names == own {
-            return Ok(Vec::new());
-        }
-        let path = RelPath::constant(KUSTOMIZATION);
-        let tree = template::tree(&self.project)?;
-        let text = String::from_utf8_lossy(&tree[&path].content).into_owned();
-        let text = text
-            .replace(
-                &format!("\nnamespace: {}\n", own.namespace),
-                &format!("\nnamespace: {}\n", names.namespace),
-            )
-            .replace(
-                &format!("\nnamePrefix: {}\n", own.prefix),
-                &format!("\nnamePrefix: {}\n", names.prefix),
-            );
-        Ok(vec![(path, text.into_bytes().into())])
+        Ok(names.kustomization(&self.project)?.into_iter().collect())
     }
 
     /// The field manager of the Go operator's writes: client-go takes the name of the binary.

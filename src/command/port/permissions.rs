@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kubebuilder_port::{Built, Code, Rule};
 
-use super::checklist::Item;
+use crate::command::checklist::Item;
 use crate::{
     name::kubernetes,
     project::{Key, Project},

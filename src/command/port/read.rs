@@ -10,9 +10,10 @@ use walkdir::DirEntry;
 
 use crate::{
     advice::{Advice, Script},
+    command::former_project::{GO, HELM},
     error::{Failure, Result},
     project::LAYOUT,
-    tree::{self, Tree},
+    tree,
 };
 
 /// A Go project, and where it is.
@@ -28,20 +29,8 @@ impl Go {
     ///
     /// Errors: the directories are the same; there is no such project.
     pub fn open(directory: PathBuf, root: &Path) -> Result<Self> {
-        let directory = directory.strip_prefix(".").unwrap_or(&directory).to_owned();
-        let directory = match directory.as_os_str().is_empty() {
-            true => PathBuf::from("."),
-            false => directory,
-        };
+        let directory = GO.directory(directory, root)?;
         let shown = directory.to_string_lossy().into_owned();
-        if tree::full(&directory) == tree::full(root) {
-            return Err(into_itself(&directory));
-        }
-        if !directory.is_dir() {
-            return Err(Failure::refused(format!("no directory `{shown}`"))
-                .note("`--from-kubebuilder` names the directory of a Go project")
-                .advise(Advice::Help));
-        }
         let text = tree::read(&directory.join("PROJECT")).map_err(|error| {
             Failure::refused(format!("cannot read `PROJECT` in `{shown}`: {error}"))
                 .note(
@@ -55,18 +44,11 @@ impl Go {
             .iter()
             .any(|file| directory.join(file).is_file());
         let project = GoProject::read(&text, is_go, &[LAYOUT]);
-        let project = project.map_err(|error| refusal(&error, &shown))?;
+        let project = project.map_err(|error| match error {
+            Error::Layout(_) if is_helm(&directory) => for_helm(&directory, root),
+            error => refusal(&error, &shown),
+        })?;
         Ok(Self { directory, project })
-    }
-
-    /// Refuses a project of which one of the files would be written into the Go project.
-    pub fn refuse_overlap(&self, root: &Path, desired: &Tree) -> Result<()> {
-        let (root, go) = (tree::full(root), tree::full(&self.directory));
-        let is_inside = |path: &&tree::RelPath| root.join(path.as_str()).starts_with(&go);
-        match desired.keys().find(is_inside) {
-            None => Ok(()),
-            Some(_) => Err(into_itself(&self.directory)),
-        }
     }
 
     /// The Go code and the manifests.
@@ -111,6 +93,21 @@ impl Go {
     }
 }
 
+/// Whether the directory has a Helm operator of operator-sdk.
+fn is_helm(directory: &Path) -> bool {
+    let has = |file: &str| directory.join(file).exists();
+    has("watches.yaml") && !has("go.mod")
+}
+
+fn for_helm(directory: &Path, root: &Path) -> Failure {
+    Failure::refused(format!(
+        "`{}` has no Go project to port, but a Helm operator",
+        directory.display()
+    ))
+    .note("`watches.yaml` names its charts")
+    .advise(HELM.init(root, directory))
+}
+
 /// The refusal of a directory that has no Go project.
 pub fn refusal(error: &Error, directory: &str) -> Failure {
     let is_ours = *error == Error::Layout(LAYOUT.to_owned());
@@ -135,27 +132,4 @@ pub fn refusal(error: &Error, directory: &str) -> Failure {
             .note("for any other operator, `create api --from-crd` makes the types of its CRDs")
             .advise(Advice::drop("--from-kubebuilder")),
     }
-}
-
-/// The refusal of a Go project that would be written to.
-fn into_itself(directory: &Path) -> Failure {
-    let full = tree::full(directory);
-    let name = full.file_name().unwrap_or_default().to_string_lossy();
-    let name = format!("{name}-rs");
-    let beside = match directory.file_name() {
-        Some(_) => directory.with_file_name(name),
-        None => directory.join("..").join(name),
-    };
-    let beside = beside.strip_prefix(".").unwrap_or(&beside);
-    Failure::refused(format!(
-        "the project would be written into the Go project `{}`",
-        directory.display()
-    ))
-    .note("the Go project stays as it is, and the new one gets a directory of its own")
-    .advise(
-        Script::anywhere("operator-forge init")
-            .path(beside.to_string_lossy())
-            .code("--from-kubebuilder")
-            .path(directory.to_string_lossy()),
-    )
 }

@@ -6,11 +6,11 @@ use kubebuilder_port::{Admission, Entry};
 use super::{
     Port,
     admission::{self, Purpose},
-    checklist::Title,
     crds::name_of,
 };
 use crate::{
     advice::{Flag, NextStep, Script},
+    command::checklist::Title,
     error::{Failure, Result},
     name::kubernetes,
     project::{Certificates, CreateWebhook, Key},

@@ -64,6 +64,9 @@ pub const WEBHOOK_IMPORTS: &[&str] = &[
 /// The names that the types of a chart's kind import.
 pub const CHART_IMPORTS: &[&str] = &["ReleaseStatus", "Schema", "SchemaGenerator", "Values"];
 
+/// The names that the controller of a chart imports, in addition, where it takes objects over.
+pub const FORMER_IMPORTS: &[&str] = &["Secret", "Verb", "Watch"];
+
 /// The names that integration tests of controllers import.
 pub const CONTROLLER_TEST_IMPORTS: &[&str] = &["DeleteParams", "Duration", "Patch", "PatchParams"];
 

@@ -9,7 +9,8 @@ use super::{
 use crate::advice::Advice;
 use crate::error::{Failure, Result};
 use crate::name::{
-    ChartPath, ControllerName, Plural, ShortName, Version, flag_of, kubernetes, rust::Module,
+    ChartPath, ControllerName, Domain, Plural, ShortName, Version, flag_of, kubernetes,
+    rust::Module,
 };
 use crate::project::rules;
 use crate::project::violation::Purpose;
@@ -31,6 +32,10 @@ pub struct CreateApi {
     pub fields: Fields,
     /// `--helm-chart`: the objects are releases of this chart.
     pub chart: Option<ChartPath>,
+    /// `--helm-storage`: revisions are kept as Helm keeps them. The default is the setting of the API, if it exists.
+    pub helm_storage: bool,
+    /// The domain of a kind that another project made; the default is that of the kind's other versions, or the project's.
+    pub domain: Option<Domain>,
     /// `--resource`: the project defines the API.
     pub resource: bool,
     /// `--external-api-path` and `--external-api-domain`: an external type, which gets only a controller.
@@ -223,6 +228,7 @@ impl Project {
         let entry = entry.or_insert_with(|| Resource::new(plural.clone()));
         entry.plural = plural;
         entry.chart = create.chart.clone().or_else(|| entry.chart.take());
+        entry.helm_storage |= create.helm_storage;
         entry.api = Some(Api {
             namespaced,
             short_names,
@@ -349,7 +355,10 @@ impl CreateApi {
     ///
     /// Errors: nobody defines the type.
     pub fn key_in(&self, project: &Project) -> Result<Key> {
-        let own = project.own_key(&self.gvk);
+        let mut own = project.own_key(&self.gvk);
+        if let Some(domain) = &self.domain {
+            own.domain.clone_from(domain);
+        }
         Ok(match self.resource {
             true => own,
             false => project.known_key(&own, self.external.as_ref(), Purpose::Controller)?,

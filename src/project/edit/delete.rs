@@ -63,6 +63,7 @@ impl Project {
         }
         if resource {
             (left.api, left.source, left.chart) = (None, None, None);
+            left.helm_storage = false;
         }
         let is_default_meant = delete.controller_name.is_none()
             && delete

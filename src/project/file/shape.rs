@@ -151,6 +151,8 @@ struct Options {
     #[serde(default, skip_serializing_if = "is_default")]
     chart: Option<ChartPath>,
     #[serde(default, skip_serializing_if = "is_default")]
+    helm_storage: bool,
+    #[serde(default, skip_serializing_if = "is_default")]
     short_names: Vec<ShortName>,
     #[serde(default, skip_serializing_if = "is_default")]
     fields: Vec<Field>,
@@ -314,6 +316,7 @@ impl OptionsEntry {
         let options = Options {
             crd: resource.source.as_ref().map(|source| source.name.clone()),
             chart: resource.chart.clone(),
+            helm_storage: resource.helm_storage,
             short_names: api.short_names,
             fields: api.fields.spec,
             status_fields: api.fields.status,
@@ -360,6 +363,7 @@ impl OptionsEntry {
             return Err(broken.in_file("remove `deployImage`"));
         }
         resource.chart = self.options.chart;
+        resource.helm_storage = self.options.helm_storage;
         resource.source = self.options.crd.map(|name| Source {
             name,
             definition: None,

@@ -15,7 +15,13 @@ pub fn check(entries: &[Entry<'_>]) -> Option<Violation> {
 }
 
 fn of_entry(key: &Key, resource: &Resource) -> Option<Violation> {
-    let chart = resource.chart.as_ref()?;
+    let Some(chart) = &resource.chart else {
+        let broken = resource.helm_storage.then(|| {
+            violation!(key => "`{key}` has `helmStorage`, but no chart",
+                "it says how the releases of a chart are kept")
+        });
+        return broken.map(|it| it.in_file("remove `helmStorage`"));
+    };
     let Some(api) = &resource.api else {
         let broken = violation!(key => "`{key}` has the chart `{chart}`, but no `api`",
             "the objects of an API that the project defines are releases of a chart");

@@ -131,7 +131,8 @@ fn own_entry(project: &Project, key: &Key, resource: &Resource) -> Option<Violat
             "kinds are CamelCase (Kubernetes API conventions); only an imported CRD may have another one");
         return Some(broken.set("kind", camel));
     }
-    if domain != ours && !is_imported {
+    // A kind with a chart may be one that another operator had.
+    if domain != ours && !is_imported && resource.chart.is_none() {
         let broken = violation!(key => "`{key}` has domain `{domain}`, the project has `{ours}`",
             "the APIs of a project share its domain");
         return Some(broken.in_file(format!("domain: {ours}")));

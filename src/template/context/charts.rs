@@ -1,6 +1,6 @@
 //! The variables of the templates for kinds with a Helm chart.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
@@ -23,11 +23,20 @@ pub fn chart(path: &ChartPath) -> Value {
     })
 }
 
-/// The charts of the project, each once.
+/// The charts of the project, each once. A chart has the storage of Helm if any of its kinds has.
 pub fn charts(project: &Project) -> Vec<Value> {
-    let charts = project.resources().filter_map(|(_, it)| it.chart.as_ref());
-    let charts: BTreeSet<&ChartPath> = charts.collect();
-    charts.into_iter().map(chart).collect()
+    let mut charts: BTreeMap<&ChartPath, bool> = BTreeMap::new();
+    for (_, resource) in project.resources() {
+        if let Some(path) = &resource.chart {
+            *charts.entry(path).or_default() |= resource.helm_storage;
+        }
+    }
+    let charts = charts.into_iter().map(|(path, helm_storage)| {
+        let mut chart = chart(path);
+        chart["helm_storage"] = json!(helm_storage);
+        chart
+    });
+    charts.collect()
 }
 
 /// The controllers that install charts.

@@ -96,6 +96,8 @@ fn controller(view: ControllerView<'_>, operator: &str, library: &str) -> Subjec
         // The chart that it installs, and the path of the type in another file.
         "chart": chart.map(charts::chart),
         "type_path": type_path,
+        // What the operator before this one did with the objects, where a command takes them over.
+        "former": null,
     });
     let scope = match (view.image, chart) {
         (Some(_), _) => {

@@ -66,7 +66,7 @@ fn an_api_in_full() {
         &names,
         json!({
             "root": false, "namespaced": true, "short_names": ["mc"], "category": "demo-all", "storage": true,
-            "has_image": false, "source": null, "chart": null, "sample_name": "memcached-sample-v1alpha1",
+            "has_image": false, "source": null, "chart": null, "former": null, "sample_name": "memcached-sample-v1alpha1",
         }),
     );
     let controller = both(
@@ -77,7 +77,7 @@ fn an_api_in_full() {
             "import": "crate::api::cache::memcached::Memcached",
             "test_import": "demo::api::cache::memcached::Memcached", "test_type": "Memcached",
             "type_module": "crate::api::cache::memcached",
-            "own": true, "local": true, "external": false, "namespaced": true, "chart": null, "type_path": null,
+            "own": true, "local": true, "external": false, "namespaced": true, "chart": null, "type_path": null, "former": null,
         }),
     );
     assert_eq!(

@@ -231,6 +231,8 @@ proptest! {
             namespaced: None,
             resource: true,
             chart: None,
+            helm_storage: false,
+            domain: None,
             external: None,
             controller: true,
             controller_name: None,

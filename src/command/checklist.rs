@@ -1,9 +1,15 @@
-//! `PORTING.md`: what a port leaves to a person. It is written once, and no template: it depends on the Go project, which the new
-//! project does not know afterwards.
+//! `PORTING.md`: what a port leaves to a person. It is written once, and no template: it depends on the former project, which the new
+//! one does not know afterwards.
 
-use std::{collections::BTreeMap, fmt::Write as _};
+use std::{collections::BTreeMap, fmt::Write as _, path::Path};
 
-use crate::{name::ProjectName, report::one_line};
+use crate::{
+    advice::Script,
+    error::{Failure, Result},
+    plan::Rewritten,
+    report::one_line,
+    tree::{self, Found, RelPath},
+};
 
 /// The file, at the root of the new project.
 pub const FILE: &str = "PORTING.md";
@@ -19,6 +25,10 @@ pub enum Title {
     First,
     /// How this operator takes the place of the other.
     Switch,
+    /// How it takes the place of a Helm operator, step by step.
+    Takeover,
+    /// Settings of a Helm operator.
+    Settings,
     /// Entries and CRDs that the project does not have.
     NotAdded,
     /// Go modules to replace.
@@ -67,6 +77,8 @@ impl Title {
         match self {
             Self::First => "First",
             Self::Switch => "The switch",
+            Self::Takeover => "The takeover",
+            Self::Settings => "Settings",
             Self::NotAdded => "Not added",
             Self::Libraries => "Libraries",
             Self::Controllers => "Controllers",
@@ -86,10 +98,14 @@ impl Title {
             Self::Switch => {
                 "How this operator takes the place of the Go operator in a cluster, when the rest is done."
             }
+            Self::Takeover => "Step by step, after the settings below. Objects and releases stay.",
+            Self::Settings => {
+                "What `watches.yaml` and the manifests say, and this project does not have in the same place."
+            }
             Self::Libraries => {
                 "Go modules that the code imports. Look here first: a module without a crate may decide whether the port is worth it."
             }
-            Self::NotAdded => "What the Go project has, and this one does not have yet.",
+            Self::NotAdded => "What the former project has, and this one does not have yet.",
             Self::Controllers => {
                 "The calls follow from the RBAC markers. Add those that the Rust code needs to `controller()`: `make manifests`\n\
                  writes the role, under which the integration tests run the operator. A test that needs more of it fails.\n\
@@ -137,16 +153,25 @@ impl Checklist {
         self.0.is_empty()
     }
 
-    /// The list, in Markdown, with how much the port has. Texts of the Go project are parts of lines, whatever they hold.
-    pub fn markdown(&self, project: &ProjectName, tally: &str) -> String {
-        let mut text = format!(
-            "# Porting {project} from Go\n\n\
-             This project was made by `operator-forge init --from-kubebuilder`, which leaves the following to you. Paths before an\n\
-             arrow are in the Go project. The file is yours: edit it, and delete it when nothing is left.\n"
-        );
-        if !tally.is_empty() {
-            let _ = write!(text, "\nThe port has {tally}.\n");
+    /// The file with the list, at `path`.
+    ///
+    /// Errors: something is there.
+    pub fn file(&self, root: &Path, path: &RelPath, intro: &str) -> Result<Rewritten> {
+        if tree::find(root, path)? != Found::Absent {
+            return Err(Failure::refused(format!("`{FILE}` is in the way"))
+                .note("a port lists there what is left to do by hand")
+                .advise(Script::put_aside(FILE)));
         }
+        let text = self.markdown(intro);
+        Ok(Rewritten {
+            after: Some(text.into_bytes().into()),
+            ..Rewritten::default()
+        })
+    }
+
+    /// The list in Markdown, below `intro`. Texts of the former project are parts of lines, whatever they hold.
+    fn markdown(&self, intro: &str) -> String {
+        let mut text = intro.to_owned();
         for (title, items) in &self.0 {
             text.truncate(text.trim_end().len());
             let _ = write!(text, "\n\n## {}\n\n{}\n\n", title.text(), title.note());
@@ -171,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_of_the_go_project_stay_in_their_line() {
+    fn texts_of_the_former_project_stay_in_their_line() {
         let mut list = Checklist::default();
         let item = Item {
             calls: vec![".needs(\"\u{1b}[2J\")".to_owned()],
@@ -179,7 +204,7 @@ mod tests {
             ..Item::of("a\u{1b}[2J\n## b")
         };
         list.add(Title::Code, item);
-        let text = list.markdown(&"demo".parse().unwrap(), "1 of 1 kind");
+        let text = list.markdown("# Porting demo\n");
         let expected =
             "- [ ] a\\u{1b}[2J\\n## b\n  - c\\r\n\n  ```rust\n  .needs(\"\\u{1b}[2J\")\n  ```\n";
         assert!(text.ends_with(expected), "{text}");

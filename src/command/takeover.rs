@@ -1,0 +1,236 @@
+//! `init --from-operator-sdk`: the kinds of a Helm operator, each with its chart and its controller, and a list of what a person does to
+//! put the new operator in the place of the former one.
+
+mod list;
+mod overrides;
+mod sdk;
+mod selector;
+mod watches;
+
+use std::{collections::BTreeMap, path::Path};
+
+use helm_render::chart::File;
+
+pub use self::sdk::Sdk;
+use self::{
+    list::{Kinds, OfKind},
+    sdk::Names,
+    watches::Watch,
+};
+use super::{
+    checklist::{Checklist, FILE, Item, Title},
+    create_chart::{self, copy, source::Source},
+};
+use crate::{
+    advice::{Advice, NextStep, Script},
+    engine::{Request, next},
+    error::{Failure, Result},
+    name::{ChartPath, Domain, Group, Plural, ShortName},
+    plan::NamedFiles,
+    project::{CreateApi, Fields, Gvk, Project},
+    template::{self, Former},
+    tree::RelPath,
+};
+
+/// The request for the project in `root`: it adds the kinds of the operator to `empty`.
+pub fn take_over(sdk: &Sdk, root: &Path, empty: Project) -> Result<Request> {
+    let names = sdk.names()?;
+    let mut takeover = Takeover {
+        sdk,
+        root,
+        project: empty,
+        charts: BTreeMap::new(),
+        named: NamedFiles::default(),
+        checklist: Checklist::default(),
+        remarks: Vec::new(),
+    };
+    let mut kinds = Kinds::new();
+    for watch in &sdk.watches {
+        let names = names.get(&(watch.group.clone(), watch.kind.clone()));
+        kinds.push(takeover.kind(watch, names)?);
+    }
+    for kind in &kinds {
+        let files = template::taken_over(&takeover.project, &kind.key, &kind.former)?;
+        takeover.named.created.extend(files);
+    }
+    takeover.list(&kinds)?;
+    takeover.finish()
+}
+
+/// A takeover in progress.
+struct Takeover<'a> {
+    sdk: &'a Sdk,
+    root: &'a Path,
+    project: Project,
+    /// The charts, with where each comes from and its files.
+    charts: BTreeMap<ChartPath, (String, Vec<File>)>,
+    named: NamedFiles,
+    checklist: Checklist,
+    remarks: Vec<String>,
+}
+
+impl Takeover<'_> {
+    /// Adds the kind of an entry, with its chart and its controller.
+    fn kind<'a>(&mut self, watch: &'a Watch, names: Option<&Names>) -> Result<OfKind<'a>> {
+        let source = self.sdk.chart(watch)?;
+        let chart = create_chart::directory(&source)?;
+        self.copy(source, &chart)?;
+        let refused = |failure: Failure| {
+            let what = format!("`{}` cannot be taken over: {}", watch.title(), failure.what);
+            let notes = failure.notes.into_iter();
+            let failure = notes.fold(Failure::refused(what), Failure::note);
+            failure.advise(self.sdk.edit())
+        };
+        let create = self.create(watch, &chart, names).map_err(refused)?;
+        self.project = self.project.create_api(&create).map_err(refused)?;
+        Ok(OfKind {
+            key: create.key_in(&self.project)?,
+            former: self.former(watch),
+            watch,
+            names: names.cloned(),
+        })
+    }
+
+    /// Copies a chart. Several kinds may have it.
+    ///
+    /// Errors: another chart has its name; something is in its place.
+    fn copy(&mut self, source: Source, path: &ChartPath) -> Result<()> {
+        let is_same = |files: &[File]| {
+            let pairs = files.iter().zip(&source.files);
+            files.len() == source.files.len()
+                && pairs
+                    .into_iter()
+                    .all(|(a, b)| (&a.name, &a.data) == (&b.name, &b.data))
+        };
+        match self.charts.get(path) {
+            Some((_, files)) if is_same(files) => return Ok(()),
+            Some((other, _)) => {
+                return Err(Failure::refused(format!(
+                    "the charts `{other}` and `{}` have one name",
+                    source.shown
+                ))
+                .note(format!("both would be `{path}`, and their files differ"))
+                .note("`name` in its `Chart.yaml` is another name, in a copy of the operator")
+                .advise(Advice::Help));
+            }
+            None => {}
+        }
+        let copied = copy::of(self.root, &source, path)?;
+        if let Some(file) = copied.in_the_way() {
+            return Err(Failure::refused(format!("`{file}` is in the way"))
+                .note(format!(
+                    "`{path}` is the place of the chart `{}`",
+                    source.shown
+                ))
+                .advise(Script::put_aside(path.as_str())));
+        }
+        self.named.rewritten.extend(copied.rewritten());
+        self.remarks
+            .extend(create_chart::fields(path, &source.chart));
+        self.remarks.extend(create_chart::fault(&source.chart));
+        let files = (source.shown, source.files);
+        self.charts.insert(path.clone(), files);
+        Ok(())
+    }
+
+    /// The `create api` of an entry. A CRD in the cluster has objects, so its names and its scope stay.
+    fn create(&self, watch: &Watch, chart: &ChartPath, names: Option<&Names>) -> Result<CreateApi> {
+        let (group, domain) = split(&watch.group, &self.project.domain)?;
+        let short = names.iter().flat_map(|names| &names.short);
+        let short: Vec<ShortName> = short.map(|it| it.parse()).collect::<Result<_, _>>()?;
+        let plural = names.and_then(|names| names.plural.as_deref());
+        let plural: Option<Plural> = plural.map(str::parse).transpose()?;
+        Ok(CreateApi {
+            gvk: Gvk {
+                group,
+                version: watch.version.parse()?,
+                kind: watch.kind.parse()?,
+            },
+            plural,
+            namespaced: names.map(|names| names.namespaced),
+            short_names: short,
+            fields: Fields::default(),
+            chart: Some(chart.clone()),
+            helm_storage: false,
+            domain: Some(domain),
+            resource: true,
+            external: None,
+            controller: true,
+            controller_name: None,
+            finalizer: None,
+            image: None,
+            force: false,
+        })
+    }
+
+    /// What the operator did with the objects of an entry. What its controller cannot say is listed.
+    fn former(&mut self, watch: &Watch) -> Former {
+        let mut former = Former::default();
+        let title = watch.title();
+        if let Some(selector) = &watch.selector {
+            match selector.text() {
+                Ok((text, _)) if text.is_empty() => {}
+                Ok((text, labels)) => {
+                    (former.selector, former.labels) = (Some(text), labels);
+                }
+                Err(why) => {
+                    self.left_out(format!("the `selector` of `{title}` is left out: {why}"))
+                }
+            }
+        }
+        for (path, text) in watch.override_values.iter().flatten() {
+            let text = text.as_deref().unwrap_or_default();
+            match overrides::parts(path, text) {
+                Ok(parts) => former.values.push((path.clone(), parts)),
+                Err(why) => self.left_out(format!(
+                    "the override of `{path}` of `{title}` is left out: {why}: `{text}`"
+                )),
+            }
+        }
+        former
+    }
+
+    /// Reports something that the project does not have.
+    fn left_out(&mut self, sentence: String) {
+        self.remarks.push(sentence.clone());
+        self.checklist.add(Title::NotAdded, Item::of(sentence));
+    }
+
+    fn finish(mut self) -> Result<Request> {
+        let path = RelPath::constant(FILE);
+        let intro = format!(
+            "# Taking {} over from operator-sdk\n\n\
+             This project was made by `operator-forge init --from-operator-sdk`, which leaves the following to you. The file is yours: edit\n\
+             it, and delete it when nothing is left.\n",
+            self.project.name
+        );
+        let list = self.checklist.file(self.root, &path, &intro)?;
+        self.named.rewritten.insert(path, list);
+        Ok(Request {
+            named: self.named,
+            remarks: self.remarks,
+            next: vec![
+                next::manifests(),
+                NextStep::by_hand(format!(
+                    "see {FILE} for how it takes the place of the other operator"
+                )),
+            ],
+            is_incomplete: true,
+            ..Request::of("init", self.project)
+        })
+    }
+}
+
+/// The group and the domain of a kind: a group outside of the project's domain stays whole.
+fn split(api_group: &str, domain: &Domain) -> Result<(Group, Domain)> {
+    let own = api_group.strip_suffix(domain.as_str());
+    let own = own.filter(|_| !domain.as_str().is_empty());
+    let own = own.and_then(|group| match group {
+        "" => Some(""),
+        group => group.strip_suffix('.'),
+    });
+    Ok(match own {
+        Some(group) => (group.parse()?, domain.clone()),
+        None => (api_group.parse()?, "".parse()?),
+    })
+}

@@ -1,0 +1,291 @@
+//! A Helm operator of operator-sdk on disk. Nothing is written there.
+
+use std::{
+    collections::BTreeMap,
+    path::{Component, Path, PathBuf},
+};
+
+use guarded_yaml as yaml;
+use serde::Deserialize;
+use serde_yaml::Value;
+
+use super::watches::{self, Fault, Watch};
+use crate::{
+    advice::{Advice, Script},
+    command::{
+        create_chart::source::Source,
+        former_project::{GO, HELM},
+    },
+    engine::crd_files,
+    error::{Failure, Result},
+    tree,
+};
+
+/// The file that names the charts.
+pub const WATCHES: &str = "watches.yaml";
+
+/// The project file.
+const PROJECT: &str = "PROJECT";
+
+/// Where the CRDs are; the second is that of old projects.
+pub const CRDS: [&str; 2] = ["config/crd/bases", "deploy/crds"];
+
+/// What the working directory of a Helm operator is called in its image.
+const HOMES: [&str; 3] = ["/opt/helm/", "${HOME}/", "$HOME/"];
+
+/// A Helm operator, and where it is.
+pub struct Sdk {
+    /// The directory, as the command line names it.
+    pub directory: PathBuf,
+    /// Its `PROJECT`, if it has one.
+    pub project: ProjectFile,
+    /// Its kinds.
+    pub watches: Vec<Watch>,
+}
+
+/// The project file of operator-sdk.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct ProjectFile {
+    domain: Option<String>,
+    /// The name, which prefixes the names in its manifests.
+    pub project_name: Option<String>,
+    /// Whether it watches selected namespaces.
+    pub namespaced: bool,
+    layout: Value,
+}
+
+/// What a CRD says of a kind.
+#[derive(Clone, Debug, Default)]
+pub struct Names {
+    /// The plural.
+    pub plural: Option<String>,
+    /// Whether objects live in namespaces.
+    pub namespaced: bool,
+    /// Short names for kubectl.
+    pub short: Vec<String>,
+    /// The names of its versions.
+    pub versions: Vec<String>,
+}
+
+impl Sdk {
+    /// Reads `watches.yaml` and `PROJECT` in `directory`, to take its kinds over into `root`.
+    ///
+    /// Errors: the directories are the same; there is no such operator; a file is broken.
+    pub fn open(directory: PathBuf, root: &Path) -> Result<Self> {
+        let directory = HELM.directory(directory, root)?;
+        let project = project_file(&directory)?;
+        let text = tree::read(&directory.join(WATCHES));
+        let text =
+            text.map_err(|error| no_watches(&directory, root, &project, &error.to_string()))?;
+        let watches = watches::read(&String::from_utf8_lossy(&text));
+        let watches = watches.map_err(|fault| refusal(&directory, fault))?;
+        Ok(Self {
+            directory,
+            project,
+            watches,
+        })
+    }
+
+    /// The domain: that of `PROJECT`, or what all groups have behind the first dot.
+    pub fn domain(&self) -> Result<String> {
+        if let Some(domain) = &self.project.domain {
+            return Ok(domain.clone());
+        }
+        let rest = |watch: &Watch| watch.group.split_once('.').map(|(_, rest)| rest.to_owned());
+        let first = rest(&self.watches[0]);
+        match first.filter(|first| self.watches.iter().all(|it| rest(it).as_ref() == Some(first))) {
+            Some(domain) => Ok(domain),
+            None => Err(Failure::usage(format!(
+                "`{}` does not say the domain of the project",
+                self.directory.display()
+            ))
+            .note(format!(
+                "it has no `{PROJECT}` with a domain, and the groups of `{WATCHES}` have different ones"
+            ))
+            .note("a group of another domain stays as it is")
+            .advise(Advice::set("--domain", "example.com"))),
+        }
+    }
+
+    /// The chart of an entry.
+    pub fn chart(&self, watch: &Watch) -> Result<Source> {
+        let chart = watch.chart.as_str();
+        let home = HOMES.iter().find_map(|home| chart.strip_prefix(home));
+        let path = Path::new(home.unwrap_or(chart));
+        let is_inner =
+            |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
+        let full = self.directory.join(path);
+        let is_inside = path.components().all(is_inner)
+            && tree::full(&full).starts_with(tree::full(&self.directory));
+        if !is_inside || !full.exists() {
+            let failure = Failure::refused(format!(
+                "no chart `{chart}` in `{}`",
+                self.directory.display()
+            ));
+            return Err(failure
+                .note(format!("`{WATCHES}` names it for `{}`", watch.title()))
+                .note("it is a path in the directory of the operator, to a directory or a `.tgz`")
+                .advise(self.edit()));
+        }
+        Source::read(&full.to_string_lossy(), &full)
+    }
+
+    /// The command that edits `watches.yaml`.
+    pub fn edit(&self) -> Script {
+        edit(&self.directory, WATCHES)
+    }
+
+    /// What the CRDs say, by group and kind.
+    pub fn names(&self) -> Result<BTreeMap<(String, String), Names>> {
+        let mut names = BTreeMap::new();
+        for at in CRDS.map(|at| self.directory.join(at)) {
+            if !at.is_dir() {
+                continue;
+            }
+            for file in crd_files::directory(&self.directory, &at)? {
+                let text = String::from_utf8_lossy(&file.bytes);
+                for document in yaml::documents::<Value>(&text).unwrap_or_default() {
+                    if let Some((key, found)) = of_crd(&document) {
+                        names.entry(key).or_insert(found);
+                    }
+                }
+            }
+        }
+        Ok(names)
+    }
+
+    /// The text of a file, if there is one.
+    pub fn text(&self, path: &str) -> Option<String> {
+        let bytes = tree::read(&self.directory.join(path)).ok()?;
+        Some(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// The first of some files or directories that exists.
+    pub fn first<'a>(&self, paths: &[&'a str]) -> Option<&'a str> {
+        let mut paths = paths.iter();
+        paths
+            .find(|path| self.directory.join(path).exists())
+            .copied()
+    }
+
+    /// The manifests of the manager in which a text stands.
+    pub fn manifests_with(&self, word: &str) -> Vec<String> {
+        let directory = self.directory.join("config/manager");
+        let names = tree::names(&directory).into_iter();
+        let paths = names
+            .filter(|name| name.ends_with(".yaml"))
+            .map(|name| format!("config/manager/{name}"));
+        let has = |path: &String| self.text(path).is_some_and(|text| text.contains(word));
+        paths.filter(has).collect()
+    }
+}
+
+/// The kind of a CRD, of any version of that format, and its names.
+fn of_crd(document: &Value) -> Option<((String, String), Names)> {
+    let text = |value: &Value, key: &str| Some(value.get(key)?.as_str()?.to_owned());
+    if text(document, "kind")? != "CustomResourceDefinition" {
+        return None;
+    }
+    let spec = document.get("spec")?;
+    let names = spec.get("names")?;
+    let texts = |value: Option<&Value>| value.and_then(Value::as_sequence).cloned();
+    let short = texts(names.get("shortNames")).unwrap_or_default();
+    let versions = texts(spec.get("versions")).unwrap_or_default();
+    let versions = versions.iter().filter_map(|it| text(it, "name"));
+    let found = Names {
+        plural: text(names, "plural"),
+        namespaced: text(spec, "scope").as_deref() != Some("Cluster"),
+        short: short
+            .iter()
+            .filter_map(|it| Some(it.as_str()?.to_owned()))
+            .collect(),
+        versions: versions.chain(text(spec, "version")).collect(),
+    };
+    Some(((text(spec, "group")?, text(names, "kind")?), found))
+}
+
+fn edit(directory: &Path, file: &str) -> Script {
+    let path = directory.join(file);
+    Script::anywhere("${EDITOR:-vi}").path(path.to_string_lossy())
+}
+
+fn project_file(directory: &Path) -> Result<ProjectFile> {
+    let Ok(text) = tree::read(&directory.join(PROJECT)) else {
+        return Ok(ProjectFile::default());
+    };
+    let project: Result<Option<ProjectFile>, _> = yaml::read(&String::from_utf8_lossy(&text));
+    project.map(Option::unwrap_or_default).map_err(|error| {
+        let place = directory.join(PROJECT);
+        let place = error.place(&place.to_string_lossy());
+        Failure::refused(format!("cannot read `{place}`: {}", error.what))
+            .note("the domain and the name of the project are in it")
+            .advise(edit(directory, PROJECT))
+    })
+}
+
+/// Whether the layout of a project has a part between dots, such as `go` of `go.kubebuilder.io/v4`.
+fn has_layout(project: &ProjectFile, part: &str) -> bool {
+    let all = match &project.layout {
+        Value::Sequence(all) => all.clone(),
+        one => vec![one.clone()],
+    };
+    let layouts = all.iter().filter_map(Value::as_str);
+    let keys = layouts.filter_map(|layout| layout.split('/').next());
+    keys.into_iter()
+        .any(|key| key.split('.').any(|it| it == part))
+}
+
+/// The refusal of a directory without `watches.yaml`.
+fn no_watches(directory: &Path, root: &Path, project: &ProjectFile, why: &str) -> Failure {
+    let shown = directory.to_string_lossy();
+    let failure = Failure::refused(format!("`{shown}` has no Helm operator of operator-sdk"));
+    if has_layout(project, "operator-forge") {
+        return failure
+            .note("it is a project of operator-forge")
+            .advise(Script::forge("-C").arg(shown).code("status"));
+    }
+    if has_layout(project, "ansible") {
+        return failure.note(ANSIBLE).advise(Advice::Help);
+    }
+    if has_layout(project, "go") {
+        return failure
+            .note("it has a Go project of kubebuilder")
+            .advise(GO.init(root, directory));
+    }
+    failure
+        .note(format!("its `{WATCHES}` cannot be read: {why}"))
+        .note("for a chart alone: `create api --helm-chart`")
+        .advise(Advice::drop(HELM.flag))
+}
+
+const ANSIBLE: &str = "operators of Ansible are not supported";
+
+/// The refusal of a `watches.yaml`.
+fn refusal(directory: &Path, fault: Fault) -> Failure {
+    let path = directory.join(WATCHES);
+    let path = path.to_string_lossy();
+    let failure = match fault {
+        Fault::Yaml(error) => {
+            let what = error.what.trim_start_matches('.');
+            Failure::refused(format!("cannot read `{}`: {what}", error.place(&path)))
+                .note("operator-sdk would refuse this file, too")
+        }
+        Fault::Ansible(field) => {
+            return Failure::refused(format!("`{path}` has `{field}`, as an operator of Ansible"))
+                .note(ANSIBLE)
+                .advise(Advice::Help);
+        }
+        Fault::Missing(at, field) => {
+            Failure::refused(format!("entry {at} of `{path}` has no `{field}`"))
+                .note("each entry has the version and the kind of the objects, and the chart that they are releases of")
+        }
+        Fault::Twice(first, second, title) => Failure::refused(format!(
+            "entries {first} and {second} of `{path}` are both of `{title}`"
+        ))
+        .note("the objects of a kind are releases of one chart"),
+        Fault::Empty => Failure::refused(format!("`{path}` has no entry"))
+            .note("each entry names a kind and its chart"),
+    };
+    failure.advise(edit(directory, WATCHES))
+}
