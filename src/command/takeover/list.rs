@@ -32,9 +32,6 @@ pub struct OfKind<'a> {
 
 pub type Kinds<'a> = Vec<OfKind<'a>>;
 
-/// The field of `watches.yaml` and the command line by which the manager gets the same number.
-const CONCURRENT: &str = "`--max-concurrent-reconciles`";
-
 /// The role of the former operator.
 const ROLE: &str = "config/rbac/role.yaml";
 
@@ -158,7 +155,7 @@ impl Takeover<'_> {
         }
         if let Some(number) = &watch.max_concurrent_reconciles {
             self.setting(format!(
-                "`maxConcurrentReconciles: {}` of `{title}`: {CONCURRENT} of the manager, or `.concurrency(…)` at the controller",
+                "`maxConcurrentReconciles: {}` of `{title}`: `--max-concurrent-reconciles` of the manager, or `.concurrency(…)` at the controller",
                 shown(number)
             ));
         }
@@ -172,8 +169,8 @@ impl Takeover<'_> {
         let crds = CRDS.iter().find(|at| directory.join(at).is_dir());
         let compare = match crds {
             Some(crds) => format!(
-                "`make manifests`, then `operator-forge check --crds {}`: it lists the values that the former operator took and the new schema \
-                 refuses; `values.schema.json` of a chart corrects a type",
+                "`make manifests`, then `operator-forge check --crds {}`: the former CRD took any value, and each field of `.spec` in the report has a \
+                 type now. Compare the types with the objects that exist; `values.schema.json` of a chart corrects a type",
                 directory.join(crds).display()
             ),
             None => format!(
