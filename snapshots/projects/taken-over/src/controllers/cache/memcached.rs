@@ -30,7 +30,7 @@ pub fn controller() -> Controller<Memcached, Context> {
         .primary_watch(Watch::new().labels(SELECTOR))
         // The Secrets of Helm say what the former operator installed. When every object has
         // `status.revision`, this line can go.
-        .needs::<Secret>(&[Verb::Get, Verb::List]);
+        .needs::<Secret>(&[Verb::List]);
     charts::memcached().permissions(controller)
 }
 

@@ -26,7 +26,7 @@ pub fn controller() -> Controller<Proxy, Context> {
         .finalizer()
         // The Secrets of Helm say what the former operator installed. When every object has
         // `status.revision`, this line can go.
-        .needs::<Secret>(&[Verb::Get, Verb::List]);
+        .needs::<Secret>(&[Verb::List]);
     charts::proxy().permissions(controller)
 }
 
