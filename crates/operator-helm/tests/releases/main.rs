@@ -1,5 +1,9 @@
 //! Releases on a real kube-apiserver.
 
+mod charts;
+mod edits;
+mod fetched;
+mod gate;
 mod hooks;
 mod killed;
 mod life;
