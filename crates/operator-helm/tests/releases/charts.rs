@@ -1,7 +1,8 @@
 //! Charts of others, as they are published, through the whole life of a release.
 //!
 //! Each has a control plane of its own, because webhook configurations with `failurePolicy: Fail` and fixed names of cluster-scoped
-//! objects would reach the others. There is no kubelet, so no release becomes ready.
+//! objects would reach the others. There is no kubelet, so no release becomes ready. Of the larger charts, the operator is killed
+//! before every so many writes only.
 
 use std::{collections::BTreeMap, time::Instant};
 
@@ -186,9 +187,7 @@ async fn drift(release: &Release, objects: &[InstalledObject]) -> Result<()> {
         api.delete(&object.name, &DeleteParams::background())
             .await?;
     }
-    eprintln!("AT deleting");
     eventually(LIMIT, is_as_before).await.context("deleted")?;
-    eprintln!("AT deleted");
     let now = versions(release, objects).await?;
     ensure!(of.iter().zip(&now).all(|(of, now)| of[1] != now[1]));
     for (object, api) in release.apis(objects).await? {
@@ -229,16 +228,12 @@ impl Case {
         let next = chart(upgraded(&files, self.dropped)?)?;
         let first = chart(files)?;
         let cluster = cluster()?;
-        eprintln!("AT {} cluster {:?}", self.chart, begin.elapsed());
         let operator = run(&cluster, first, first, self.escalates)?;
-        eprintln!("AT {} operator {:?}", self.chart, begin.elapsed());
         let release = Release::new(&cluster, "live")?;
 
         release.create(&json(self.values)?).await?;
         release.is_at(1).await?;
-        eprintln!("AT {} installed {:?}", self.chart, begin.elapsed());
         let objects = has_what_it_says(&release).await?;
-        eprintln!("AT {} checked {:?}", self.chart, begin.elapsed());
         ensure!(objects.len() >= self.objects, "{objects:?}");
         let before = contents(&release, &objects).await?;
         release.change(&json(self.change)?).await?;
@@ -246,23 +241,18 @@ impl Case {
         let objects = has_what_it_says(&release).await?;
         ensure!(contents(&release, &objects).await? != before);
 
-        eprintln!("AT {} changed {:?}", self.chart, begin.elapsed());
         let wrong = fails(&release, self.wrong, &objects).await?;
         let refused = fails(&release, self.refused, &objects).await?;
         ensure!(refused.starts_with("ObjectRefused"), "{refused}");
-        eprintln!("AT {} refused {:?}", self.chart, begin.elapsed());
         drift(&release, &objects).await.context("drift")?;
-        eprintln!("AT {} drift {:?}", self.chart, begin.elapsed());
         operator.stop()?;
 
         let operator = run(&cluster, next, first, self.escalates)?;
         release.is_at(3).await?;
-        eprintln!("AT {} upgraded {:?}", self.chart, begin.elapsed());
         let fewer = has_what_it_says(&release).await?;
         ensure!(fewer.len() < objects.len(), "{fewer:?}");
         release.delete().await?;
         release.is_gone().await?;
-        eprintln!("AT {} gone {:?}", self.chart, begin.elapsed());
         is_left_with(&release, crds).await?;
         operator.stop()?;
         println!(
@@ -301,20 +291,13 @@ impl Case {
                     1 => release.change(&json(self.change)?).await?,
                     _ => release.delete().await?,
                 }
-                eprintln!("AT {} {n} {step} {:?}", self.chart, begin.elapsed());
                 *is_killed = tokio::select! {
                     () = narrow.closed.cancelled() => true,
                     done = is_done(&release, step) => done.map(|()| false).with_context(context)?,
                 };
-                eprintln!(
-                    "AT {} {n} {step} killed {is_killed} {:?}",
-                    self.chart,
-                    begin.elapsed()
-                );
                 drop(killed);
                 let other = self.operator(&gate, chart).await?;
                 is_done(&release, step).await.with_context(context)?;
-                eprintln!("AT {} {n} {step} done {:?}", self.chart, begin.elapsed());
                 if step == 2 {
                     is_left_with(&release, crds).await.with_context(context)?;
                 } else {
@@ -376,17 +359,18 @@ fn cluster() -> Result<Cluster> {
     })
 }
 
+/// The tests of charts. Attributes are those of the life; deaths always take minutes.
 macro_rules! charts {
-    ($($name:ident: $case:ident,)*) => {
+    ($($(#[$attribute:meta])* $name:ident: $case:ident,)*) => {
         $(mod $name {
             #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-            #[ignore = "takes minutes, and downloads charts: `make chart-steps` runs it"]
+            $(#[$attribute])*
             async fn lives() -> anyhow::Result<()> {
                 super::$case.live().await
             }
 
             #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-            #[ignore = "takes minutes, and downloads charts: `make chart-steps` runs it"]
+            #[ignore = "takes minutes: `make chart-steps` runs it"]
             async fn is_finished_after_deaths() -> anyhow::Result<()> {
                 super::$case.killed(super::$case.every).await
             }
@@ -396,8 +380,12 @@ macro_rules! charts {
 
 charts! {
     memcached: MEMCACHED,
+    #[ignore = "downloads a chart: `make chart-steps` runs it"]
     metrics_server: METRICS_SERVER,
+    #[ignore = "downloads a chart: `make chart-steps` runs it"]
     spark: SPARK,
+    #[ignore = "takes minutes: `make chart-steps` runs it"]
     kueue: KUEUE,
+    #[ignore = "downloads a chart: `make chart-steps` runs it"]
     istiod: ISTIOD,
 }
