@@ -37,7 +37,7 @@ test: ## Run the tests that every change has to pass; some need a real API serve
 
 # Not among them: fips needs CMake, siege needs root, and the benchmarks measure.
 PARTS := lint test features projects msrv shells book schemas lint-generated registry histories fuzz random-types charts pages takeover chaos \
-	upgrades etcd-steps etcd-faults
+	upgrades etcd-steps etcd-faults chart-steps
 .PHONY: test-all
 test-all: ## Run every test, long run and linter, one after the other (hours), and list their outcomes (PARTS="fuzz msrv")
 	@unset PROPTEST_RNG_SEED && sh tests/all.sh $(PARTS)
@@ -74,6 +74,11 @@ lint: package ## Check format, lints, documentation and packages of every crate
 lint-generated: ## Run actionlint, zizmor, hadolint, yamllint, shellcheck, kube-score and helm lint over the recorded projects
 	assets=$(ASSETS) && helm=$$(sh tests/helm/build.sh) && \
 	KUBEBUILDER_ASSETS="$$assets" HELM="$$helm" sh tests/lint/generated.sh
+
+.PHONY: chart-steps
+chart-steps: ## Take downloaded charts through the life of a release, and end their operators between writes
+	assets=$(ASSETS) && export KUBEBUILDER_ASSETS="$$assets" && \
+	$(CARGO) test --package operator-helm --test releases -- --include-ignored --nocapture charts::
 
 .PHONY: charts-fetched
 charts-fetched: ## Compare how helm-render and Helm render charts that are downloaded

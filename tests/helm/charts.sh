@@ -3,6 +3,7 @@
 #
 #   tests/helm/charts.sh            the directory of Helm's module, whose test data has hundreds
 #   tests/helm/charts.sh fetched    the directories of the charts of charts.txt, downloaded once to the cache
+#   tests/helm/charts.sh fetched kueue trivy    only of the charts in directories of these names
 #
 # Nothing in a downloaded package is run.
 set -eu
@@ -23,6 +24,8 @@ case ${1-} in
         ;;
 esac
 
+shift
+wanted=$*
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/operator-forge/charts
 
 # The directory of a Go module, whose sum has to be the given one.
@@ -45,7 +48,12 @@ wheel() {
 }
 
 grep -v '^#' charts.txt | while read -r kind package version sum directory _; do
-    chart=$cache/$(basename "$directory")-$version
+    name=$(basename "$directory")
+    case " ${wanted:-$name} " in
+        *" $name "*) ;;
+        *) continue ;;
+    esac
+    chart=$cache/$name-$version
     if [ ! -d "$chart" ]; then
         echo "downloading $package $version" >&2
         new=$(mktemp -d)

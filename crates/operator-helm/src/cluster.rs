@@ -10,9 +10,14 @@ use helm_render::chart::Capabilities;
 use kube::{Client, core::GroupVersionKind};
 use operator_runtime::ScopedResource;
 use parking_lot::Mutex;
+use tokio::time::timeout;
 
 /// How long the answer about versions counts. Versions change with an upgrade of the cluster, or with a CRD.
 const VALID: Duration = Duration::from_secs(10 * 60);
+
+/// How long an API may take to say what it serves. The server of an aggregated one may be gone or starting, perhaps from this very
+/// chart, and must not hold up the releases.
+const ANSWER: Duration = Duration::from_secs(5);
 
 /// What the API server serves, as far as it was asked.
 pub(crate) struct Cluster {
@@ -120,11 +125,14 @@ impl Cluster {
         let others = others.map(|version| version.group_version);
         let mut all = BTreeSet::new();
         for version in core.into_iter().chain(others) {
-            let resources = match version.contains('/') {
-                true => self.client.list_api_group_resources(&version).await,
-                false => self.client.list_core_api_resources(&version).await,
+            let resources = async {
+                match version.contains('/') {
+                    true => self.client.list_api_group_resources(&version).await,
+                    false => self.client.list_core_api_resources(&version).await,
+                }
             };
-            match resources {
+            let late = |_| Err(kube::Error::Service("it does not answer".into()));
+            match timeout(ANSWER, resources).await.unwrap_or_else(late) {
                 Ok(list) => {
                     let kinds = list.resources.iter();
                     all.extend(kinds.map(|it| format!("{version}/{}", it.kind)));

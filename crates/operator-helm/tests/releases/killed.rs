@@ -2,144 +2,36 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fs,
-    path::{Path, PathBuf},
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicUsize, Ordering},
-    },
-    thread::{self, JoinHandle},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
 use anyhow::{Context as _, Result, ensure};
-use axum::{Router, body::to_bytes, extract::Request, response::Response};
-use clap::Parser;
 use k8s_openapi::api::{
     apps::v1::StatefulSet,
     batch::v1::Job,
     core::v1::{ConfigMap, Secret, Service},
     rbac::v1::ClusterRole,
 };
-use kube::{Api, Client, Resource, ResourceExt, api::ListParams, client::Body};
-use operator_runtime::{CancellationToken, Flags, Manager, envtest::Cluster};
+use kube::{Api, Resource, ResourceExt, api::ListParams};
+use operator_runtime::{Manager, envtest::Cluster};
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
-use tokio::{net::TcpListener, runtime::Builder, task::JoinSet, time::sleep};
+use serde_json::Value;
+use tokio::{task::JoinSet, time::sleep};
 
 use crate::former;
+use crate::gate::{Gate, Killed};
 use crate::hooks::end;
 use crate::web::{OPTIONS, Release, chart, context, controllers, crds};
 
-/// Stands between an operator and the API server, and lets only some writes through.
-#[derive(Clone)]
-struct Gate {
-    client: Client,
-    /// How many more writes pass.
-    left: Arc<AtomicUsize>,
-    /// Cancelled when a write was held back.
-    closed: CancellationToken,
-}
-
-impl Gate {
-    async fn pass(self, request: Request) -> Result<Response> {
-        let path = request.uri().path();
-        let is_write = !request.method().is_safe() && !path.ends_with("/events");
-        let take = |left: usize| left.checked_sub(1);
-        let (all, order) = (&self.left, Ordering::SeqCst);
-        if self.closed.is_cancelled() || (is_write && all.fetch_update(order, order, take).is_err())
-        {
-            self.closed.cancel();
-            return std::future::pending().await;
-        }
-        let (head, body) = request.into_parts();
-        let body = to_bytes(body, usize::MAX).await?;
-        let mut forwarded = http::Request::from_parts(head, Body::from(body.to_vec()));
-        *forwarded.uri_mut() = forwarded
-            .uri()
-            .path_and_query()
-            .context("no path")?
-            .as_str()
-            .parse()?;
-        forwarded.headers_mut().remove("host");
-        let answer = self.client.send(forwarded).await?;
-        Ok(answer.map(axum::body::Body::new))
-    }
-
-    /// Serves until the runtime ends, and returns the address.
-    async fn serve(self) -> Result<String> {
-        let listener = TcpListener::bind("127.0.0.1:0").await?;
-        let address = listener.local_addr()?;
-        let answer = move |request: Request| async move {
-            let passed = self.clone().pass(request).await;
-            passed.unwrap_or_else(|error| {
-                let mut failed = Response::new(error.to_string().into());
-                *failed.status_mut() = http::StatusCode::BAD_GATEWAY;
-                failed
-            })
-        };
-        let router = Router::new().fallback(answer);
-        tokio::spawn(async move { axum::serve(listener, router).await });
-        Ok(format!("http://{address}"))
-    }
-}
-
-/// An operator on a thread of its own, which ends at once when this is dropped.
-struct Killed {
-    end: CancellationToken,
-    thread: Option<JoinHandle<Result<()>>>,
-}
-
-impl Drop for Killed {
-    fn drop(&mut self) {
-        self.end.cancel();
-        if let Some(thread) = self.thread.take() {
-            // Its error does not matter: the test looks at the cluster.
-            let _ = thread.join();
-        }
-    }
-}
-
-fn operator(kubeconfig: PathBuf) -> Killed {
-    let end = CancellationToken::new();
-    let ends = end.clone();
-    let thread = thread::spawn(move || {
-        let runtime = Builder::new_current_thread().enable_all().build()?;
-        runtime.block_on(async {
-            let kubeconfig = kubeconfig.display().to_string();
-            let flags = Flags::try_parse_from([
-                "operator",
-                "--health-probe-bind-address=0",
-                "--metrics-bind-address=0",
-                "--leader-elect=false",
-                "--kubeconfig",
-                &kubeconfig,
-            ])?;
-            let manager = Manager::without_logs(&OPTIONS, flags).await?;
-            let context = Arc::new(context(&manager, chart()));
-            let run = manager.controllers(controllers(chart()), context).run();
-            ends.run_until_cancelled(run).await.unwrap_or(Ok(()))?;
-            Ok(())
+/// Starts an operator that talks to the API server through a gate.
+async fn operator(gate: &Gate) -> Result<Killed> {
+    gate.operator(&OPTIONS, || {
+        (controllers(chart()), |manager: &Manager| {
+            context(manager, chart())
         })
-    });
-    Killed {
-        end,
-        thread: Some(thread),
-    }
-}
-
-fn kubeconfig(directory: &Path, server: &str) -> Result<PathBuf> {
-    let config = json!({
-        "apiVersion": "v1",
-        "kind": "Config",
-        "current-context": "gate",
-        "clusters": [{ "name": "gate", "cluster": { "server": server } }],
-        "users": [{ "name": "gate", "user": {} }],
-        "contexts": [{ "name": "gate", "context": { "cluster": "gate", "user": "gate" } }],
-    });
-    let path = directory.join("kubeconfig");
-    fs::write(&path, config.to_string())?;
-    Ok(path)
+    })
+    .await
 }
 
 /// The objects of a release, as `KIND NAME`.
@@ -279,31 +171,19 @@ impl Scenario {
         let seen = Arc::<Mutex<BTreeMap<String, BTreeSet<String>>>>::default();
         let mut jobs = JoinSet::new();
         jobs.spawn(complete_jobs(Release::new(cluster, name)?, seen.clone()));
-        let directory = tempfile::tempdir()?;
-        let open = Gate {
-            client: release.client.clone(),
-            left: Arc::new(AtomicUsize::new(usize::MAX)),
-            closed: CancellationToken::new(),
-        };
-        let whole = kubeconfig(directory.path(), &open.clone().serve().await?)?;
+        let open = Gate::open(release.client.clone());
         if let Some(before) = self.before {
             let before = serde_json::from_str::<Value>(before)?;
             if self.is_former {
                 former::install(&release, before).await?;
             } else {
                 release.create(before).await?;
-                let _operator = operator(whole.clone());
+                let _operator = operator(&open).await?;
                 release.is_at(1).await?;
             }
         }
-        let gate = Gate {
-            left: Arc::new(AtomicUsize::new(n - 1)),
-            closed: CancellationToken::new(),
-            ..open
-        };
-        let closed = gate.closed.clone();
-        let narrow = tempfile::tempdir()?;
-        let killed = operator(kubeconfig(narrow.path(), &gate.serve().await?)?);
+        let gate = open.narrow(n - 1);
+        let killed = operator(&gate).await?;
         match self.after {
             Some(after) if self.before.is_some() => {
                 release.change(serde_json::from_str(after)?).await?
@@ -312,11 +192,11 @@ impl Scenario {
             None => release.delete().await?,
         }
         let was_killed = tokio::select! {
-            () = closed.cancelled() => true,
+            () = gate.closed.cancelled() => true,
             done = self.is_done(&release) => done.map(|()| false)?,
         };
         drop(killed);
-        let _operator = operator(whole);
+        let _operator = operator(&open).await?;
         self.is_done(&release).await?;
         let found = objects(&release).await?;
         let expected = self.objects.iter().map(|of| match of.split_once(' ') {
