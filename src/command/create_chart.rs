@@ -3,7 +3,7 @@
 pub mod copy;
 pub mod source;
 
-use chart_api::schema;
+use chart_api::{kinds, schema};
 use heck::ToUpperCamelCase as _;
 use helm_render::{Options, chart::Chart, render, values::Table};
 
@@ -47,7 +47,7 @@ pub fn run(
     }
     let project = before.create_api(&create)?;
     let files = template::files_of(&project, &key, &create)?;
-    remarks.extend(fields(&path, &source.chart));
+    remarks.extend(derived(&path, &source.chart));
     let fault = fault(&source.chart);
     let is_incomplete = fault.is_some();
     remarks.extend(fault);
@@ -188,8 +188,15 @@ fn kind_of(chart: &Chart) -> Result<Kind> {
     })
 }
 
+/// Remarks about what `make manifests` derives from a chart: the schema, and the permissions.
+pub fn derived(path: &ChartPath, chart: &Chart) -> Vec<String> {
+    let mut remarks = fields(path, chart);
+    remarks.extend(permissions(chart));
+    remarks
+}
+
 /// Remarks about the schema that `make manifests` derives from a chart: its first fields, and what it leaves to Helm.
-pub fn fields(path: &ChartPath, chart: &Chart) -> Vec<String> {
+fn fields(path: &ChartPath, chart: &Chart) -> Vec<String> {
     let shown = |field: schema::Field| {
         let default = field.default.to_string();
         match field.default.is_null() || default.len() > LONGEST {
@@ -208,6 +215,23 @@ pub fn fields(path: &ChartPath, chart: &Chart) -> Vec<String> {
     remarks.extend(notes.into_iter().take(NAMED));
     if more > 0 {
         remarks.push(format!("the schema leaves {more} more rules to Helm"));
+    }
+    remarks
+}
+
+/// Remarks about permissions that do not follow from a chart.
+fn permissions(chart: &Chart) -> Vec<String> {
+    let notes = kinds::of(chart, &[]).notes;
+    let more = notes.len().saturating_sub(NAMED);
+    let shown = notes.iter().take(NAMED);
+    let shown = shown.map(|note| format!("permissions: {}", note.trim_end_matches('.')));
+    let mut remarks: Vec<_> = shown.collect();
+    if more > 0 {
+        remarks.push(format!("permissions: and {more} more"));
+    }
+    if !remarks.is_empty() {
+        remarks
+            .push("permissions: `.needs::<…>(&[Verb::…])` at the controller adds one".to_owned());
     }
     remarks
 }

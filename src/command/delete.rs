@@ -106,7 +106,7 @@ fn steps(before: &Project, after: &Project) -> Vec<NextStep> {
     for was in before.kinds() {
         let kind = &was.apis[0].key.kind;
         match left.get(&of_kind(was.apis[0].key)) {
-            None => steps.push(next::delete_crd(&was.apis[0])),
+            None => steps.push(next::delete_crd(before, &was.apis[0])),
             Some(now) if now.apis.len() < was.apis.len() || now.storage != was.storage => {
                 steps.push(NextStep::new(
                     format!(

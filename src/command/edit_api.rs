@@ -162,7 +162,7 @@ fn steps(before: &Project, after: &Project, key: &Key) -> Vec<NextStep> {
         }
     }
     if is_other_scope || old.resource.plural != new.resource.plural {
-        steps.push(next::delete_crd(&old));
+        steps.push(next::delete_crd(before, &old));
     }
     steps
 }

@@ -59,7 +59,7 @@ pub fn run(workspace: &Workspace, flags: &cli::Rename, prompt: Prompt<'_>) -> Re
             "no cluster changes the kind of its CRD `{crd}`: save the objects, delete the CRD, install the new one, and restore \
              the objects"
         ))),
-        None => api_of(before, &rename.group, &rename.kind).map(|api| next::delete_crd(&api)),
+        None => api_of(before, &rename.group, &rename.kind).map(|api| next::delete_crd(before, &api)),
     });
     Ok(request)
 }

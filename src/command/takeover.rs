@@ -126,7 +126,7 @@ impl Takeover<'_> {
         }
         self.named.rewritten.extend(copied.rewritten());
         self.remarks
-            .extend(create_chart::fields(path, &source.chart));
+            .extend(create_chart::derived(path, &source.chart));
         self.remarks.extend(create_chart::fault(&source.chart));
         let files = (source.shown, source.files);
         self.charts.insert(path.clone(), files);

@@ -15,13 +15,24 @@ pub fn manifests() -> NextStep {
     )
 }
 
-/// Deletes the CRD of an API that the project no longer has under this name.
-pub fn delete_crd(api: &ApiView<'_>) -> NextStep {
+/// Deletes the CRD of an API that the project no longer has under this name. If its objects have a finalizer, only the operator of the
+/// project `before` removes it.
+pub fn delete_crd(before: &Project, api: &ApiView<'_>) -> NextStep {
+    let Key { group, kind, .. } = api.key;
+    let has_finalizer = before.controllers().iter().any(|it| {
+        let has_one = it.finalizer || it.resource.chart.is_some();
+        has_one && (&it.key.group, &it.key.kind) == (group, kind)
+    });
     NextStep::new(
-        format!(
-            "clusters keep the old CRD and every {}; deleting the CRD deletes them all:",
-            api.key.kind
-        ),
+        match has_finalizer {
+            false => format!(
+                "clusters keep the old CRD and every {kind}; deleting the CRD deletes them all:"
+            ),
+            true => format!(
+                "clusters keep the old CRD and every {kind}; delete the CRD, and all of them with it, while the former operator runs, which \
+                 removes its finalizer:"
+            ),
+        },
         Script::anywhere("kubectl delete crd").arg(format!(
             "{}.{}",
             api.resource.plural,

@@ -55,6 +55,15 @@ impl Roles {
                 if self.own.len() < MOST {
                     self.own.insert((kind.to_owned(), name.to_owned()));
                 }
+                if object
+                    .get("aggregationRule")
+                    .is_some_and(|it| !it.is_null())
+                {
+                    self.notes.insert(format!(
+                        "The {kind} in {template} has an aggregationRule: the API server takes it only from an operator that may escalate \
+                         ClusterRoles, which is as much as to be an administrator."
+                    ));
+                }
                 let rules = object.get("rules").and_then(Value::as_array);
                 for rule in rules.into_iter().flatten() {
                     self.rule(rule, kind, template, is_written);

@@ -367,6 +367,11 @@ rules:
 {{ with .Values.extra }}{{ toYaml . }}{{ end }}
 ---
 apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: all}
+aggregationRule: {clusterRoleSelectors: [{matchLabels: {a: b}}]}
+---
+apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRoleBinding
 metadata: {name: a}
 roleRef: {kind: ClusterRole, name: {{ .Release.Name }}-reader}
@@ -407,6 +412,13 @@ roleRef: {kind: Role, name: {{ .Values.role }}}
         .map(|(kind, name)| format!("{kind} {name}"))
         .collect();
     assert_eq!(bound, ["Role extension-reader", "Role usual-reader"]);
+    let aggregated = "The ClusterRole in templates/rbac.yaml has an aggregationRule: ";
+    let mut notes = kinds.notes.iter();
+    assert!(
+        notes.any(|it| it.starts_with(aggregated)),
+        "{:?}",
+        kinds.notes
+    );
 }
 
 #[test]
