@@ -288,8 +288,8 @@ mod tests {
                 }
                 let imports = match directory {
                     "tests/controllers" => CONTROLLER_TEST_IMPORTS,
-                    // A variant of an enum.
-                    "src/controllers" => &["Kube"],
+                    // A variant of an enum, and what is imported into the unit tests alone, before which a glob stands back.
+                    "src/controllers" => &[FORMER_IMPORTS, &["Kube", "Values"]].concat(),
                     // The types of a conversion are behind the module of their version, and have these names in its test.
                     _ => &[WEBHOOK_IMPORTS, &["Hub", "Spoke"]].concat(),
                 };

@@ -156,7 +156,7 @@ mod tests {
             (
                 "a",
                 vec![text("{"), variable("A"), text(":"), variable("B")],
-                r#"    values.set("a", format!("{{{}:{}", env_or_empty("A"), env_or_empty("B")));"#,
+                "    values.set(\n        \"a\",\n        format!(\"{{{}:{}\", env_or_empty(\"A\"), env_or_empty(\"B\")),\n    );",
             ),
             (
                 "metrics.exporter.image.repository",
