@@ -383,7 +383,7 @@ impl<'n> State<'_, 'n> {
             Kind::Int | Kind::Int64 => "integer",
             Kind::Uint32 => "unsigned integer",
             Kind::Float => "float",
-            Kind::Any | Kind::Reflect | Kind::Map | Kind::List | Kind::Object(_) => {
+            Kind::Any | Kind::Reflect | Kind::Map | Kind::Filled | Kind::List | Kind::Object(_) => {
                 return self.error(format!(
                     "can't handle {shown} for arg of type {}",
                     kind.type_name()

@@ -233,10 +233,17 @@ fn maps(all: &mut Functions) {
             .get(string(&given[1]))
             .unwrap_or_else(|| "".into()))
     });
-    all.add("set", &[Kind::Map, Kind::String, Kind::Any], |_, given| {
-        map(&given[0])?.set(string(&given[1]), given[2].clone());
-        Ok(given[0].clone())
-    });
+    all.add(
+        "set",
+        &[Kind::Filled, Kind::String, Kind::Any],
+        |_, given| {
+            if matches!(given[0], Value::Nil) {
+                return Err("assignment to entry in nil map".to_owned());
+            }
+            map(&given[0])?.set(string(&given[1]), given[2].clone());
+            Ok(given[0].clone())
+        },
+    );
     all.add("unset", &[Kind::Map, Kind::String], |_, given| {
         map(&given[0])?.remove(string(&given[1]));
         Ok(given[0].clone())
