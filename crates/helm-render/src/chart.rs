@@ -118,7 +118,7 @@ impl Chart {
     /// # Errors
     /// The value of a dependency is no table. The messages of what was left out are added to `warnings`.
     pub fn render_values(&self, given: &Table, warnings: &mut Vec<String>) -> Result<Table, Error> {
-        values::coalesce(self, given, Nulls::Remove, warnings).map_err(Error::new)
+        values::coalesce(self, given, Nulls::Remove, warnings)
     }
 
     /// The files in `crds/` of the chart, then those of its dependencies.

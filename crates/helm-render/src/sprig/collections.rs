@@ -6,7 +6,7 @@ use super::{
     strings::{number, string},
 };
 use crate::{
-    function::{Functions, Kind, Result},
+    function::{Call, Functions, Kind, Result},
     value::{Item, List, Map, Value},
 };
 
@@ -46,6 +46,11 @@ fn defaults(all: &mut Functions) {
         &[Kind::Any, Kind::Any, Kind::Bool],
         |_, given| Ok(given[usize::from(!given[2].is_true())].clone()),
     );
+}
+
+/// Counts values that were compared or merged: one call may do that with millions.
+fn compared(call: &Call<'_>, count: usize) -> std::result::Result<(), String> {
+    call.scope.budget.work(count as u64 / 64)
 }
 
 /// The items of a list. `what` is what the function would do with them.
@@ -124,22 +129,31 @@ fn lists(all: &mut Functions) {
         all.retain(Value::is_true);
         Ok(Value::list(all))
     });
-    both(all, "uniq", &[Kind::Any], |given| {
+    let uniq = |call: &Call<'_>, given: &[Value]| {
         let (mut unique, mut count) = (Vec::new(), 0);
         for item in items(&given[0], "find uniq on")? {
             if !deep::contains(&unique, &item, &mut count)? {
                 unique.push(item);
             }
         }
+        compared(call, count)?;
         Ok(Value::list(unique))
-    });
-    both(all, "has", &[Kind::Any; 2], |given| match &given[1] {
+    };
+    let has = |call: &Call<'_>, given: &[Value]| match &given[1] {
         Value::Nil => Ok(false.into()),
         list => {
-            let all = items(list, "find has on")?;
-            Ok(deep::contains(&all, &given[0], &mut 0)?.into())
+            let (all, mut count) = (items(list, "find has on")?, 0);
+            let found = deep::contains(&all, &given[0], &mut count)?;
+            compared(call, count)?;
+            Ok(found.into())
         }
-    });
+    };
+    for name in ["uniq", "mustUniq"] {
+        all.add(name, &[Kind::Any], uniq);
+    }
+    for name in ["has", "mustHas"] {
+        all.add(name, &[Kind::Any; 2], has);
+    }
     both(all, "chunk", &[Kind::Int, Kind::Any], |given| {
         let all = items(&given[1], "chunk")?;
         let chunks: Vec<_> = match (number(&given[0]), all.len()) {
@@ -160,13 +174,14 @@ fn lists(all: &mut Functions) {
         }))
     });
     for name in ["without", "mustWithout"] {
-        all.add_variadic(name, &[Kind::Any], Kind::Any, |_, given| {
+        all.add_variadic(name, &[Kind::Any], Kind::Any, |call, given| {
             let (mut left, mut count) = (Vec::new(), 0);
             for item in items(&given[0], "find without on")? {
                 if !deep::contains(&given[1..], &item, &mut count)? {
                     left.push(item);
                 }
             }
+            compared(call, count)?;
             Ok(Value::list(left))
         });
     }
@@ -289,10 +304,13 @@ fn maps(all: &mut Functions) {
         ("mergeOverwrite", true),
         ("mustMergeOverwrite", true),
     ] {
-        all.add_variadic(name, &[Kind::Map], Kind::Map, move |_, given| {
+        all.add_variadic(name, &[Kind::Map], Kind::Map, move |call, given| {
             let into = map(&given[0])?;
             for from in &given[1..] {
-                merge(into, map(from)?, overwrites, 0, &mut 0)?;
+                let mut count = 0;
+                let merged = merge(into, map(from)?, overwrites, 0, &mut count);
+                compared(call, count)?;
+                merged?;
             }
             Ok(given[0].clone())
         });
@@ -395,7 +413,10 @@ fn types(all: &mut Functions) {
     all.add("kindIs", &[Kind::String, Kind::Any], |_, given| {
         Ok((string(&given[0]) == given[1].kind()).into())
     });
-    all.add("deepEqual", &[Kind::Any; 2], |_, given| {
-        Ok(deep::equal(&given[0], &given[1], &mut 0)?.into())
+    all.add("deepEqual", &[Kind::Any; 2], |call, given| {
+        let mut count = 0;
+        let equal = deep::equal(&given[0], &given[1], &mut count);
+        compared(call, count)?;
+        Ok(equal?.into())
     });
 }
