@@ -71,6 +71,7 @@ fn templates(all: &mut Functions) {
     });
     all.add_nested("tpl", &[Kind::String, Kind::Any], |call, given| {
         let text = given[0].as_str().unwrap_or_default();
+        parse(call, text.len()).map_err(Error::new)?;
         let rendered = call
             .templates
             .execute_text(ROOT, text, &given[1], &call.scope);

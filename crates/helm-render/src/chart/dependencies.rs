@@ -13,9 +13,13 @@ use crate::{
 /// The most charts that aliases may make of one.
 const MOST_CHARTS: usize = 10_000;
 
+/// How often a chart in `charts/` may be compared with one that is listed.
+const MOST_COMPARED: usize = 2_000_000;
+
 /// How much aliases and imports may still copy.
 struct Left {
     charts: usize,
+    compared: usize,
     room: Room,
 }
 
@@ -46,6 +50,7 @@ impl Chart {
             |error: Error| Error::new(format!("chart dependencies processing failed: {error}"));
         let left = &mut Left {
             charts: MOST_CHARTS,
+            compared: MOST_COMPARED,
             room: Room::new(Room::DEPENDENCIES),
         };
         let name = self.name().to_owned();
@@ -92,6 +97,15 @@ impl Chart {
     ///
     /// Helm copies such a chart with the charts right in it. Those that are in these still know the path that was theirs before.
     fn name_dependencies(&mut self, path: &str, left: &mut Left) -> Result<(), Error> {
+        let listed = self.metadata.dependencies.len();
+        let compared = listed.saturating_mul(self.dependencies.len());
+        left.compared = left.compared.checked_sub(compared).ok_or_else(|| {
+            Error::new(format!(
+                "chart {}: its {listed} listed and {} present dependencies are too many to compare",
+                self.name(),
+                self.dependencies.len()
+            ))
+        })?;
         let is_wanted = |wanted: &Dependency, chart: &Chart| {
             wanted.name == chart.name()
                 && version::is_in_range(&wanted.version, &chart.metadata.version)

@@ -203,7 +203,8 @@ impl<'n> State<'_, 'n> {
             Value::Object(object) => match object.field(name, &arguments) {
                 Some(Ok(value)) => {
                     let made = print::check().and_then(|()| self.made(&value));
-                    match made.and_then(|()| self.scope.budget.work(1 + cost(&arguments))) {
+                    let steps = 1 + cost(&arguments) + object.weight() as u64 / 16;
+                    match made.and_then(|()| self.scope.budget.work(steps)) {
                         Ok(()) => Ok(Found::plain(value)),
                         Err(what) => self.error(what),
                     }

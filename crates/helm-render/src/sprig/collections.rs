@@ -1,5 +1,7 @@
 //! Lists, maps, types and defaults.
 
+use std::collections::HashSet;
+
 use super::{
     cast::text,
     deep,
@@ -295,7 +297,8 @@ fn maps(all: &mut Functions) {
     });
     all.add_variadic("omit", &[Kind::Map], Kind::String, |_, given| {
         let mut left = map(&given[0])?.entries();
-        left.retain(|(key, _)| !given[1..].iter().any(|it| string(it) == key));
+        let omitted: HashSet<&str> = given[1..].iter().map(string).collect();
+        left.retain(|(key, _)| !omitted.contains(key.as_str()));
         Ok(Value::Map(Map::new(left.into_iter().collect())))
     });
     for (name, overwrites) in [

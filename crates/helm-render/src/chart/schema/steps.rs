@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 const MOST: u64 = 20_000_000;
 
 /// The most pairs that are counted.
-const MOST_PAIRS: usize = 2_000_000;
+const MOST_PAIRS: usize = 1_000_000;
 
 /// How deep references and values may lead.
 const DEEPEST: usize = 2_000;
@@ -21,6 +21,10 @@ static NAME: Json = Json::Null;
 /// The most distinct patterns with classes or repetitions, of which each may take milliseconds to compile.
 const MOST_PATTERNS: usize = 1_000;
 
+/// The most steps of all parts that ask what is not evaluated: the library follows its references when it compiles them, also if there is
+/// no value for them.
+const MOST_UNEVALUATED: u64 = 20_000;
+
 /// Fails if the check of values takes too many steps.
 pub(super) fn count(schema: &Json, values: &Json) -> Result<(), String> {
     let mut counter = Counter {
@@ -30,10 +34,20 @@ pub(super) fn count(schema: &Json, values: &Json) -> Result<(), String> {
         visits: 0,
         circles: 0,
         patterns: HashSet::new(),
+        unevaluated: Vec::new(),
     };
     counter.name(schema, 0);
     if counter.patterns.len() > MOST_PATTERNS {
         return Err(format!("it has more than {MOST_PATTERNS} patterns"));
+    }
+    let mut unevaluated = 0u64;
+    for part in std::mem::take(&mut counter.unevaluated) {
+        unevaluated = unevaluated.saturating_add(counter.steps(part, &NAME, 0)?);
+        if unevaluated > MOST_UNEVALUATED {
+            return Err(format!(
+                "what is unevaluated takes more than {MOST_UNEVALUATED} steps to find"
+            ));
+        }
     }
     let steps = counter.steps(schema, values, 0)?;
     match steps > MOST {
@@ -57,6 +71,8 @@ struct Counter<'a> {
     /// How often a pair led to itself.
     circles: usize,
     patterns: HashSet<&'a str>,
+    /// The parts that ask what is not evaluated.
+    unevaluated: Vec<&'a Json>,
 }
 
 impl<'a> Counter<'a> {
@@ -70,6 +86,9 @@ impl<'a> Counter<'a> {
                     if let Some(Json::String(name)) = entries.get(key) {
                         self.named.push((name, part));
                     }
+                }
+                if entries.keys().any(|key| key.starts_with("unevaluated")) {
+                    self.unevaluated.push(part);
                 }
                 let pattern = entries.get("pattern").and_then(Json::as_str);
                 let of_names = entries.get("patternProperties").and_then(Json::as_object);
