@@ -203,7 +203,7 @@ impl<'n> State<'_, 'n> {
             Value::Object(object) => match object.field(name, &arguments) {
                 Some(Ok(value)) => {
                     let made = print::check().and_then(|()| self.made(&value));
-                    let steps = 1 + cost(&arguments) + object.weight() as u64 / 16;
+                    let steps = 1 + cost(&arguments) + object.weight() as u64 / 4;
                     match made.and_then(|()| self.scope.budget.work(steps)) {
                         Ok(()) => Ok(Found::plain(value)),
                         Err(what) => self.error(what),
