@@ -18,7 +18,7 @@ mod schema;
 pub mod scope;
 mod version;
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 pub(crate) use self::decode::{At, Decode, decode_fields, object, read};
 pub use self::{
@@ -118,7 +118,7 @@ impl Chart {
     /// # Errors
     /// The value of a dependency is no table. The messages of what was left out are added to `warnings`.
     pub fn render_values(&self, given: &Table, warnings: &mut Vec<String>) -> Result<Table, Error> {
-        values::coalesce(self, given, Nulls::Remove, warnings).map_err(Error::new)
+        values::coalesce(self, given, Nulls::Remove, warnings)
     }
 
     /// The files in `crds/` of the chart, then those of its dependencies.
@@ -137,9 +137,9 @@ impl Chart {
     /// The listed dependencies that are not in `charts/`, under the names that they are listed with: Helm refuses to render a
     /// chart that has any. To be asked before [`Chart::process_dependencies`].
     pub fn missing_dependencies(&self) -> Vec<&str> {
-        let is_there = |name: &str| self.dependencies.iter().any(|it| it.name() == name);
+        let there: BTreeSet<&str> = self.dependencies.iter().map(Self::name).collect();
         let names = self.metadata.depends_on().map(|it| it.name.as_str());
-        names.filter(|name| !is_there(name)).collect()
+        names.filter(|name| !there.contains(name)).collect()
     }
 
     fn add_crds(&self, path: &str, crds: &mut Vec<Crd>) {

@@ -14,12 +14,13 @@ use crate::{
     Error,
     chart::Template,
     exec::Templates,
-    function::{Functions, Kind, Scope},
+    function::{Call, Functions, Kind, Scope},
     go::{builtin, number::quote},
     json,
     limit::{Budget, Limits},
     sprig, toml,
     value::{List, Map, Value},
+    values::Room,
     yaml,
 };
 
@@ -70,6 +71,7 @@ fn templates(all: &mut Functions) {
     });
     all.add_nested("tpl", &[Kind::String, Kind::Any], |call, given| {
         let text = given[0].as_str().unwrap_or_default();
+        parse(call, text.len()).map_err(Error::new)?;
         let rendered = call
             .templates
             .execute_text(ROOT, text, &given[1], &call.scope);
@@ -147,41 +149,52 @@ fn formats(all: &mut Functions) {
         toml::write(&given[0]).map(Value::from)
     });
     let text = |given: &[Value]| given[0].as_str().unwrap_or_default().to_owned();
-    all.add("fromYaml", &[Kind::String], move |_, given| {
-        let (found, error) = of_yaml(&text(given));
+    all.add("fromYaml", &[Kind::String], move |call, given| {
+        let (found, error) = of_yaml(&text(given), call)?;
         Ok(map_or_error(found, error, YAML))
     });
-    all.add("fromYamlArray", &[Kind::String], move |_, given| {
-        let (found, error) = of_yaml(&text(given));
+    all.add("fromYamlArray", &[Kind::String], move |call, given| {
+        let (found, error) = of_yaml(&text(given), call)?;
         Ok(list_or_error(found, error, YAML))
     });
-    all.add("fromJson", &[Kind::String], move |_, given| {
+    all.add("fromJson", &[Kind::String], move |call, given| {
+        parse(call, text(given).len())?;
         let (found, error) = json::read(&text(given));
         Ok(map_or_error(found, error, ""))
     });
-    all.add("fromJsonArray", &[Kind::String], move |_, given| {
+    all.add("fromJsonArray", &[Kind::String], move |call, given| {
+        parse(call, text(given).len())?;
         let (found, error) = json::read(&text(given));
         Ok(list_or_error(found, error, ""))
     });
-    all.add(
-        "fromToml",
-        &[Kind::String],
-        move |_, given| match toml::read(&text(given)) {
+    all.add("fromToml", &[Kind::String], move |call, given| {
+        parse(call, text(given).len())?;
+        match toml::read(&text(given)) {
             Ok(found) => Ok(Value::Map(found)),
             Err(toml::Unread::Invalid(error)) => Ok(Value::Map(with_error(&error))),
             Err(toml::Unread::Date) => Err("dates in TOML cannot be read".to_owned()),
-        },
-    );
+        }
+    });
 }
 
 /// What stands before errors about the types of YAML.
 const YAML: &str = "error unmarshaling JSON: while decoding JSON: ";
 
-fn of_yaml(text: &str) -> (Value, Option<String>) {
-    match yaml::read(text) {
-        Ok(value) => (Value::of_json(&value), None),
+/// Counts the bytes of a text that is parsed: that takes longer than what other functions do with it.
+fn parse(call: &Call<'_>, bytes: usize) -> Result<(), String> {
+    call.scope.budget.work(bytes as u64 / 64)
+}
+
+fn of_yaml(text: &str, call: &Call<'_>) -> Result<(Value, Option<String>), String> {
+    parse(call, text.len())?;
+    Ok(match yaml::read(text) {
+        Ok(value) => {
+            let copied = Room::size(&value);
+            parse(call, copied.saturating_sub(text.len()))?;
+            (Value::of_json(&value), None)
+        }
         Err(error) => (Value::Nil, Some(error)),
-    }
+    })
 }
 
 /// The error of a value of another type than the wanted one, in Go's words.

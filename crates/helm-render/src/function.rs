@@ -21,6 +21,8 @@ pub enum Kind {
     Float,
     /// `map[string]interface {}`.
     Map,
+    /// `map[string]interface {}` of a function that does not work with `nil` as with an empty map.
+    Filled,
     /// `[]interface {}`.
     List,
     /// `reflect.Value`: anything, also nothing.
@@ -41,7 +43,7 @@ impl Kind {
             Self::Int => "int",
             Self::Int64 => "int64",
             Self::Float => "float64",
-            Self::Map => "map[string]interface {}",
+            Self::Map | Self::Filled => "map[string]interface {}",
             Self::List => "[]interface {}",
             Self::Reflect => "reflect.Value",
             Self::Uint32 => "uint32",
@@ -54,7 +56,7 @@ impl Kind {
         use crate::value::{Item, MapType};
         match (self, value) {
             (Self::Any | Self::Reflect, _) => true,
-            (Self::Map | Self::List, Value::Nil) => true,
+            (Self::Map | Self::Filled | Self::List, Value::Nil) => true,
             (Self::String, Value::String(_)) => true,
             (Self::Bool, Value::Bool(_)) => true,
             (Self::Int, Value::Int(_)) => true,
@@ -62,7 +64,7 @@ impl Kind {
             (Self::Float, Value::Float(_)) => true,
             (Self::Uint32, Value::Uint64(_)) => true,
             (Self::Object(name), Value::Object(object)) => object.type_name() == name,
-            (Self::Map, Value::Map(map)) => map.of != MapType::Strings,
+            (Self::Map | Self::Filled, Value::Map(map)) => map.of != MapType::Strings,
             (Self::List, Value::List(list)) => list.of == Item::Any,
             _ => false,
         }

@@ -4,3 +4,4 @@ pub mod builtin;
 pub mod number;
 pub mod path;
 pub mod print;
+pub mod printed;

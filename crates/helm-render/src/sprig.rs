@@ -52,5 +52,13 @@ pub fn add(all: &mut Functions) {
 
 pub(crate) use self::{cast::parse_float, constraint::Constraints, semver::Version};
 
+/// Whether a text is a time of a layout of Go.
+///
+/// # Errors
+/// As those of `time.Parse`.
+pub(crate) fn go_time(layout: &str, text: &str) -> Result<(), String> {
+    layout_parse::parse(layout, text, &time::Zone::Utc).map(drop)
+}
+
 #[cfg(test)]
 mod tests;

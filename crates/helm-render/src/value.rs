@@ -112,6 +112,11 @@ pub trait Object {
         None
     }
 
+    /// How many parts a method may look at.
+    fn weight(&self) -> usize {
+        0
+    }
+
     /// The entries that `range` visits, for one that is a map.
     fn entries(&self) -> Option<Vec<(String, Value)>> {
         None

@@ -3,9 +3,14 @@
 //! Two merges exist. The one that renders removes a key whose given value is null; the one that comes before it, for charts that
 //! import values of others, keeps the null, so that the later one can see it.
 
+mod room;
+
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 
-use crate::go::number::quote;
+pub(crate) use self::room::{Room, in_chart};
+use crate::{Error, go::number::quote};
 
 /// Values by key.
 pub type Table = Map<String, Value>;
@@ -35,24 +40,70 @@ pub trait Defaults {
 /// The values of a chart and its dependencies under the given ones.
 ///
 /// # Errors
-/// The value of a dependency is no table. The messages of what was left out are added to `warnings`.
+/// The value of a dependency is no table, or the values are too large. The messages of what was left out are added to `warnings`.
 pub fn coalesce<C: Defaults>(
     chart: &C,
     given: &Table,
     nulls: Nulls,
     warnings: &mut Vec<String>,
-) -> Result<Table, String> {
-    let mut merge = Merge { warnings };
+) -> Result<Table, Error> {
+    let mut room = Room::new(Room::VALUES);
+    coalesce_within(chart, given, nulls, warnings, &mut room)
+}
+
+/// As [`coalesce`], with what it may copy.
+pub(crate) fn coalesce_within<C: Defaults>(
+    chart: &C,
+    given: &Table,
+    nulls: Nulls,
+    warnings: &mut Vec<String>,
+    room: &mut Room,
+) -> Result<Table, Error> {
+    room.table(given).map_err(in_chart(chart.name()))?;
+    let mut merge = Merge { warnings, room };
     merge.chart(chart, given.clone(), "", nulls)
 }
 
 /// Merges tables, of which the first wins.
-pub fn merge_tables(into: Table, from: Table, nulls: Nulls, warnings: &mut Vec<String>) -> Table {
-    Merge { warnings }.tables(into, from, "", nulls)
+///
+/// # Errors
+/// The tables are too large.
+pub fn merge_tables(
+    into: Table,
+    from: Table,
+    nulls: Nulls,
+    warnings: &mut Vec<String>,
+) -> Result<Table, Error> {
+    let room = &mut Room::new(Room::VALUES);
+    let merged = Merge { warnings, room }.tables(into, from, "", nulls);
+    merged.map_err(Error::new)
+}
+
+/// Several tables as one, as `helm -f a -f b` takes them: the later ones win, tables are merged, and lists are replaced. A null of
+/// a later one replaces what was there and stays, so that the merge with the values of the chart removes the key.
+pub fn layered(layers: impl IntoIterator<Item = Table>) -> Table {
+    let mut all = Table::new();
+    for layer in layers {
+        overwrite(&mut all, layer);
+    }
+    all
+}
+
+/// Merges a table into another, which loses.
+pub(crate) fn overwrite(into: &mut Table, from: Table) {
+    for (key, value) in from {
+        match (into.get_mut(&key), value) {
+            (Some(Value::Object(into)), Value::Object(from)) => overwrite(into, from),
+            (_, value) => {
+                into.insert(key, value);
+            }
+        }
+    }
 }
 
 struct Merge<'a> {
     warnings: &'a mut Vec<String>,
+    room: &'a mut Room,
 }
 
 fn below(prefix: &str, key: &str) -> String {
@@ -69,17 +120,22 @@ impl Merge<'_> {
         mut values: Table,
         prefix: &str,
         nulls: Nulls,
-    ) -> Result<Table, String> {
-        self.defaults(chart, &mut values, prefix, nulls);
+    ) -> Result<Table, Error> {
+        self.defaults(chart, &mut values, prefix, nulls)
+            .map_err(in_chart(chart.name()))?;
         for dependency in chart.dependencies() {
             let name = dependency.name();
             let mut own = match values.remove(name) {
                 None => Table::new(),
                 Some(Value::Object(own)) => own,
-                Some(_) => return Err(format!("type mismatch on {name}: it is no table")),
+                Some(_) => {
+                    let what = format!("type mismatch on {name}: it is no table");
+                    return Err(Error::new(what));
+                }
             };
             let prefix = below(prefix, chart.name());
-            self.globals(&mut own, &values, &prefix);
+            self.globals(&mut own, &values, &prefix)
+                .map_err(in_chart(name))?;
             let own = self.chart(dependency, own, &prefix, nulls)?;
             values.insert(name.to_owned(), Value::Object(own));
         }
@@ -87,27 +143,27 @@ impl Merge<'_> {
     }
 
     /// Adds the globals of a chart to those of one that it depends on. The chart's own win.
-    fn globals(&mut self, into: &mut Table, from: &Table, prefix: &str) {
+    fn globals(&mut self, into: &mut Table, from: &Table, prefix: &str) -> Result<(), String> {
         let mut own = match into.get(GLOBAL) {
             None => Table::new(),
             Some(Value::Object(own)) => own.clone(),
             Some(_) => {
-                self.warn(format!(
+                return self.warn(format!(
                     "skipping globals because destination {GLOBAL} is not a table."
                 ));
-                return;
             }
         };
         let of_parent = match from.get(GLOBAL) {
             None => Table::new(),
             Some(Value::Object(of_parent)) => of_parent.clone(),
             Some(_) => {
-                self.warn(format!(
+                return self.warn(format!(
                     "skipping globals because source {GLOBAL} is not a table."
                 ));
-                return;
             }
         };
+        self.room.table(&own)?;
+        self.room.table(&of_parent)?;
         for (key, value) in of_parent {
             match (value, own.get(&key)) {
                 (Value::Object(value), None) => {
@@ -116,28 +172,39 @@ impl Merge<'_> {
                 (Value::Object(value), Some(Value::Object(there))) => {
                     let prefix = below(prefix, &key);
                     let there = there.clone();
-                    let merged = self.tables(value, there, &prefix, Nulls::Keep);
+                    let merged = self.tables(value, there, &prefix, Nulls::Keep)?;
                     own.insert(key, Value::Object(merged));
                 }
                 (Value::Object(_), Some(_)) => {
                     self.warn(format!(
                         "cannot merge map onto non-map for {}. Skipping.",
                         quote(&key)
-                    ));
+                    ))?;
                 }
-                (_, Some(Value::Object(_))) => self.warn(format!("key {key} is table. Skipping")),
+                (_, Some(Value::Object(_))) => {
+                    self.warn(format!("key {key} is table. Skipping"))?
+                }
                 (value, _) => {
                     own.insert(key, value);
                 }
             }
         }
         into.insert(GLOBAL.to_owned(), Value::Object(own));
+        Ok(())
     }
 
     /// Adds the chart's own values to the given ones, which win.
-    fn defaults<C: Defaults>(&mut self, chart: &C, given: &mut Table, prefix: &str, nulls: Nulls) {
+    fn defaults<C: Defaults>(
+        &mut self,
+        chart: &C,
+        given: &mut Table,
+        prefix: &str,
+        nulls: Nulls,
+    ) -> Result<(), String> {
         let prefix = below(prefix, chart.name());
+        let dependencies = chart.dependencies();
         for (key, default) in chart.values() {
+            self.room.entry(key.len())?;
             let removes = nulls == Nulls::Remove;
             match given.get_mut(key) {
                 Some(Value::Null) if removes => {
@@ -146,23 +213,25 @@ impl Merge<'_> {
                 Some(Value::Object(table)) => {
                     let Value::Object(default) = default else {
                         if !default.is_null() {
-                            self.warn(format!("skipped value for {prefix}.{key}: Not a table."));
+                            self.warn(format!("skipped value for {prefix}.{key}: Not a table."))?;
                         }
                         continue;
                     };
-                    let is_chart = chart.dependencies().iter().any(|it| it.name() == key);
+                    let is_chart = dependencies.iter().any(|it| it.name() == key);
                     let nulls = if is_chart { Nulls::Keep } else { nulls };
+                    self.room.table(default)?;
                     let mut default = default.clone();
                     if nulls == Nulls::Remove {
                         without_nulls(&mut default);
                     }
                     let table = std::mem::take(table);
-                    let merged = self.tables(table, default, &below(&prefix, key), nulls);
+                    let merged = self.tables(table, default, &below(&prefix, key), nulls)?;
                     given.insert(key.clone(), Value::Object(merged));
                 }
                 Some(_) => {}
                 None if removes && default.is_null() => {}
                 None => {
+                    self.room.value(default)?;
                     let mut default = default.clone();
                     if let (true, Value::Object(table)) = (removes, &mut default) {
                         without_nulls(table);
@@ -171,21 +240,27 @@ impl Merge<'_> {
                 }
             }
         }
+        Ok(())
     }
 
-    fn tables(&mut self, mut into: Table, mut from: Table, prefix: &str, nulls: Nulls) -> Table {
-        let was_set: Vec<String> = from
-            .iter()
-            .filter(|(_, value)| !value.is_null())
-            .map(|(key, _)| key.clone())
-            .collect();
-        for (key, value) in &into {
-            if value.is_null() {
-                from.insert(key.clone(), Value::Null);
+    fn tables(
+        &mut self,
+        mut into: Table,
+        mut from: Table,
+        prefix: &str,
+        nulls: Nulls,
+    ) -> Result<Table, String> {
+        // The keys that a null of the other table hides.
+        let mut was_set = BTreeSet::new();
+        for (key, _) in into.iter().filter(|(_, value)| value.is_null()) {
+            let hidden = from.insert(key.clone(), Value::Null);
+            if hidden.is_some_and(|it| !it.is_null()) {
+                was_set.insert(key.clone());
             }
         }
         for (key, value) in from {
             let whole = below(prefix, &key);
+            self.room.entry(whole.len())?;
             match (into.get_mut(&key), value) {
                 (Some(Value::Null), _) if nulls == Nulls::Remove && was_set.contains(&key) => {
                     into.remove(&key);
@@ -194,24 +269,26 @@ impl Merge<'_> {
                     into.insert(key, value);
                 }
                 (Some(Value::Object(there)), Value::Object(value)) => {
-                    *there = self.tables(std::mem::take(there), value, &whole, nulls);
+                    *there = self.tables(std::mem::take(there), value, &whole, nulls)?;
                 }
                 (Some(_), Value::Object(_)) => {
-                    self.warn(format!("cannot overwrite table with non table for {whole}"));
+                    self.warn(format!("cannot overwrite table with non table for {whole}"))?;
                 }
                 (Some(Value::Object(_)), value) if !value.is_null() => {
                     self.warn(format!(
                         "destination for {whole} is a table. Ignoring non-table value ({value})"
-                    ));
+                    ))?;
                 }
                 _ => {}
             }
         }
-        into
+        Ok(into)
     }
 
-    fn warn(&mut self, text: String) {
+    fn warn(&mut self, text: String) -> Result<(), String> {
+        self.room.entry(text.len())?;
         self.warnings.push(text);
+        Ok(())
     }
 }
 
@@ -296,5 +373,18 @@ mod tests {
             })
         );
         assert_eq!(warnings, Vec::<String>::new());
+    }
+
+    #[test]
+    fn later_layers_win() {
+        let layers = [
+            json!({"a": {"b": 1, "c": [1, 2]}, "d": 1, "e": {"f": 1}}),
+            json!({"a": {"b": null, "c": [3]}, "d": {"x": 1}, "e": null}),
+            json!({"e": {"g": 2}}),
+        ];
+        assert_eq!(
+            Value::Object(layered(layers.map(object))),
+            json!({"a": {"b": null, "c": [3]}, "d": {"x": 1}, "e": {"g": 2}})
+        );
     }
 }

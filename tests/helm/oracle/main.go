@@ -8,6 +8,7 @@
 //	{"kind": "yaml", "value": {"a": 1}}                                     {"text": "a: 1\n"}
 //	{"kind": "parse-yaml", "text": "a: 1"}                                  {"value": {"a": 1}}
 //	{"kind": "toml", "value": {"a": 1}}                                     {"text": "a = 1.0\n"}
+//	{"kind": "layers", "layers": [{"a": 1}, {"b": 2}]}                      {"value": {"a": 1, "b": 2}}
 //	{"kind": "parse-toml", "text": "a = 1"}                                 {"value": {"a": 1}}
 //
 // Where Helm fails, the answer has an `error`. Numbers of a request are float64, as those of values files are.
@@ -25,6 +26,7 @@ import (
 	"time"
 
 	"github.com/BurntSushi/toml"
+	v2loader "helm.sh/helm/v4/pkg/chart/v2/loader"
 	"sigs.k8s.io/yaml"
 )
 
@@ -35,6 +37,8 @@ type request struct {
 	Data     any    `json:"data"`
 	Value    any    `json:"value"`
 	Runs     int    `json:"runs"`
+	// What several values files give.
+	Layers []map[string]any `json:"layers"`
 	chartRequest
 }
 
@@ -129,6 +133,13 @@ func (r request) answer() answer {
 		var data bytes.Buffer
 		err := toml.NewEncoder(&data).Encode(r.Value)
 		return text(data.String(), err)
+	case "layers":
+		// As the command does with its values files.
+		value := map[string]any{}
+		for _, layer := range r.Layers {
+			value = v2loader.MergeMaps(value, layer)
+		}
+		return answer{Value: value}
 	case "parse-toml":
 		value := map[string]any{}
 		err := toml.Unmarshal([]byte(r.Text), &value)

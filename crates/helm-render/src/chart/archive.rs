@@ -73,7 +73,7 @@ pub(super) fn read(archive: impl Read, budget: &mut Budget) -> Result<Vec<File>,
         if announced > left {
             return Err(too_large());
         }
-        budget.file(announced)?;
+        budget.file(announced.saturating_add(name.len() as u64))?;
         let mut data = Vec::new();
         if is_file {
             entry.take(left).read_to_end(&mut data).map_err(broken)?;

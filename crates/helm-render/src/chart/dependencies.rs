@@ -7,11 +7,33 @@ use serde_json::Value as Json;
 use super::{Chart, Dependency, version};
 use crate::{
     Error,
-    values::{self, Nulls, Table},
+    values::{self, Nulls, Room, Table, in_chart},
 };
 
 /// The most charts that aliases may make of one.
 const MOST_CHARTS: usize = 10_000;
+
+/// How often a chart in `charts/` may be compared with one that is listed.
+const MOST_COMPARED: usize = 2_000_000;
+
+/// How much aliases and imports may still copy.
+struct Left {
+    charts: usize,
+    compared: usize,
+    room: Room,
+}
+
+impl Left {
+    /// Counts a chart that is copied, with those in it.
+    fn take(&mut self, chart: &Chart) -> Result<(), Error> {
+        let left = self.charts.checked_sub(1);
+        self.charts =
+            left.ok_or_else(|| Error::new(format!("aliases make more than {MOST_CHARTS} charts")))?;
+        let table = self.room.table(&chart.values);
+        table.map_err(in_chart(chart.name()))?;
+        chart.dependencies.iter().try_for_each(|it| self.take(it))
+    }
+}
 
 impl Chart {
     /// Removes the dependencies that conditions and tags switch off, gives aliases to the others, and imports values of theirs.
@@ -26,11 +48,15 @@ impl Chart {
     ) -> Result<(), Error> {
         let wrong =
             |error: Error| Error::new(format!("chart dependencies processing failed: {error}"));
-        let mut left = MOST_CHARTS;
+        let left = &mut Left {
+            charts: MOST_CHARTS,
+            compared: MOST_COMPARED,
+            room: Room::new(Room::DEPENDENCIES),
+        };
         let name = self.name().to_owned();
-        self.enable(given, ("", &name), &mut left, warnings)
+        self.enable(given, ("", &name), left, warnings)
             .map_err(wrong)?;
-        self.import(warnings).map_err(wrong)
+        self.import(&mut left.room, warnings).map_err(wrong)
     }
 
     /// `path` is that of its values with a dot behind it, and `chart` that of the chart.
@@ -38,14 +64,14 @@ impl Chart {
         &mut self,
         given: &Table,
         (path, chart): (&str, &str),
-        left: &mut usize,
+        left: &mut Left,
         warnings: &mut Vec<String>,
     ) -> Result<(), Error> {
         if !self.metadata.has_list {
             return Ok(());
         }
         self.name_dependencies(chart, left)?;
-        let values = values::coalesce(self, given, Nulls::Remove, warnings).map_err(Error::new)?;
+        let values = values::coalesce_within(self, given, Nulls::Remove, warnings, &mut left.room)?;
         let mut removed = BTreeSet::new();
         for dependency in self.metadata.dependencies.iter_mut().flatten() {
             dependency.enabled = is_tagged(dependency, &values, warnings);
@@ -70,7 +96,16 @@ impl Chart {
     /// Keeps the charts that nothing lists, and then takes one for each that is listed, under its alias.
     ///
     /// Helm copies such a chart with the charts right in it. Those that are in these still know the path that was theirs before.
-    fn name_dependencies(&mut self, path: &str, left: &mut usize) -> Result<(), Error> {
+    fn name_dependencies(&mut self, path: &str, left: &mut Left) -> Result<(), Error> {
+        let listed = self.metadata.dependencies.len();
+        let compared = listed.saturating_mul(self.dependencies.len());
+        left.compared = left.compared.checked_sub(compared).ok_or_else(|| {
+            Error::new(format!(
+                "chart {}: its {listed} listed and {} present dependencies are too many to compare",
+                self.name(),
+                self.dependencies.len()
+            ))
+        })?;
         let is_wanted = |wanted: &Dependency, chart: &Chart| {
             wanted.name == chart.name()
                 && version::is_in_range(&wanted.version, &chart.metadata.version)
@@ -80,10 +115,8 @@ impl Chart {
         let mut charts: Vec<Chart> = there.iter().filter(|it| !is_listed(it)).cloned().collect();
         for wanted in self.metadata.dependencies.iter_mut().flatten() {
             if let Some(chart) = there.iter().find(|chart| is_wanted(wanted, chart)) {
+                left.take(chart)?;
                 let mut chart = chart.clone();
-                *left = left.checked_sub(chart.count()).ok_or_else(|| {
-                    Error::new(format!("aliases make more than {MOST_CHARTS} charts"))
-                })?;
                 let before = chart.path_in(path);
                 for inner in &mut chart.dependencies {
                     let around = inner.path_in(&before);
@@ -106,11 +139,6 @@ impl Chart {
         }
         self.dependencies = charts;
         Ok(())
-    }
-
-    /// The number of charts in it, with itself.
-    fn count(&self) -> usize {
-        1 + self.dependencies.iter().map(Self::count).sum::<usize>()
     }
 }
 

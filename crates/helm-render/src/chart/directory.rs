@@ -13,6 +13,9 @@ use super::{
 };
 use crate::Error;
 
+/// The deepest nesting of directories: links to others at their side can make it deeper than a path may be long.
+const DEEPEST: usize = 250;
+
 /// The files of a directory, but those that its `.helmignore` names. Links are followed in the directory, not out of it.
 pub(super) fn read(path: &Path, budget: &mut Budget) -> Result<Vec<File>, Error> {
     let root = path
@@ -131,14 +134,20 @@ impl Walk<'_> {
                     "the link {name} leads to a directory around it"
                 )));
             }
-            self.budget.file(0)?;
+            if self.within.len() > DEEPEST {
+                return Err(Error::new(format!(
+                    "directories are nested deeper than {DEEPEST}: {}",
+                    name.chars().take(100).collect::<String>()
+                )));
+            }
+            self.budget.file(name.len() as u64)?;
             self.within.push(real.clone());
             self.directory(name, &real)?;
             self.within.pop();
             return Ok(());
         }
         let data = self.content(name, &real)?;
-        self.budget.file(data.len() as u64)?;
+        self.budget.file((data.len() + name.len()) as u64)?;
         self.files.push(File::new(name, without_mark(&data)));
         Ok(())
     }

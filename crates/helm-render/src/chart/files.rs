@@ -122,6 +122,10 @@ impl Object for Files {
         "map"
     }
 
+    fn weight(&self) -> usize {
+        self.0.len()
+    }
+
     fn field(&self, name: &str, arguments: &[Value]) -> Option<Result<Value, String>> {
         Some(match (name, arguments) {
             ("Get", [Value::String(path)]) => self.get(path),

@@ -5,6 +5,12 @@ use crate::{
     go::path::{self, Pattern},
 };
 
+/// The most rules: each is compared with each path.
+const MOST: usize = 1_000;
+
+/// The longest rule, in bytes.
+const LONGEST: usize = 4_096;
+
 /// The rules of a `.helmignore`.
 #[derive(Clone, Debug, Default)]
 pub struct Rules(Vec<Rule>);
@@ -42,6 +48,11 @@ impl Rules {
         let line = line.trim();
         if line.is_empty() || line.starts_with('#') {
             return Ok(());
+        }
+        if self.0.len() >= MOST || line.len() > LONGEST {
+            return Err(Error::new(format!(
+                ".helmignore has more than {MOST} rules, or one that is longer than {LONGEST} bytes"
+            )));
         }
         if line.contains("**") {
             return Err(Error::new(

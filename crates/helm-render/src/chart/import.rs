@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 use super::{Chart, Import};
 use crate::{
     Error,
-    values::{self, Nulls, Table},
+    values::{self, Nulls, Room, Table, in_chart},
 };
 
 /// The deepest nesting of tables: two imports can put a table into itself.
@@ -18,15 +18,19 @@ const DEEPEST: usize = 200;
 
 impl Chart {
     /// Imports values into the charts below, and then into this one.
-    pub(super) fn import(&mut self, warnings: &mut Vec<String>) -> Result<(), Error> {
+    pub(super) fn import(
+        &mut self,
+        room: &mut Room,
+        warnings: &mut Vec<String>,
+    ) -> Result<(), Error> {
         for dependency in &mut self.dependencies {
-            dependency.import(warnings)?;
+            dependency.import(room, warnings)?;
         }
         if self.metadata.dependencies.is_empty() {
             return Ok(());
         }
-        let values =
-            values::coalesce(self, &Table::new(), Nulls::Keep, warnings).map_err(Error::new)?;
+        let values = values::coalesce_within(self, &Table::new(), Nulls::Keep, warnings, room)?;
+        let in_this = in_chart(&self.metadata.name);
         let values = Shared::of(values);
         let imported = Shared::default();
         for dependency in self.metadata.dependencies.iter_mut().flatten() {
@@ -40,14 +44,22 @@ impl Chart {
                     ));
                     continue;
                 };
-                imported.merge(&table.below(parent), DEEPEST, warnings)?;
+                let mut merge = Merge { room, warnings };
+                merge
+                    .tables(&imported, &table.below(parent), DEEPEST)
+                    .map_err(&in_this)?;
             }
             dependency.imports = Some(imports);
         }
         // The chart's own values win over those that it imports.
-        let values = Shared::of(values.plain(DEEPEST)?);
-        values.merge(&imported, DEEPEST, warnings)?;
-        self.values = values.plain(DEEPEST)?;
+        let values = Shared::of(values.plain(DEEPEST, room).map_err(&in_this)?);
+        let mut merge = Merge { room, warnings };
+        merge
+            .tables(&values, &imported, DEEPEST)
+            .map_err(&in_this)?;
+        // This is held: it may not be larger than what is rendered with.
+        let mut held = Room::new(Room::VALUES);
+        self.values = values.plain(DEEPEST, &mut held).map_err(&in_this)?;
         Ok(())
     }
 }
@@ -91,8 +103,8 @@ impl Node {
     }
 }
 
-fn too_deep() -> Error {
-    Error::new(format!("values are nested deeper than {DEEPEST}"))
+fn too_deep() -> String {
+    format!("values are nested deeper than {DEEPEST}")
 }
 
 impl Shared {
@@ -104,12 +116,19 @@ impl Shared {
         Self(Rc::new(RefCell::new(entries.collect())))
     }
 
-    fn plain(&self, depth: usize) -> Result<Table, Error> {
+    fn plain(&self, depth: usize, room: &mut Room) -> Result<Table, String> {
         let below = depth.checked_sub(1).ok_or_else(too_deep)?;
+        room.shell()?;
         let entries = self.0.borrow();
-        let entries = entries.iter().map(|(key, node)| match node {
-            Node::Table(table) => Ok((key.clone(), Json::Object(table.plain(below)?))),
-            Node::Other(value) => Ok((key.clone(), value.clone())),
+        let entries = entries.iter().map(|(key, node)| {
+            room.entry(key.len())?;
+            match node {
+                Node::Table(table) => Ok((key.clone(), Json::Object(table.plain(below, room)?))),
+                Node::Other(value) => {
+                    room.value(value)?;
+                    Ok((key.clone(), value.clone()))
+                }
+            }
         });
         entries.collect()
     }
@@ -136,44 +155,60 @@ impl Shared {
             Self(Rc::new(RefCell::new(entries)))
         })
     }
+}
 
-    /// Adds the entries of another table that it lacks, and merges tables. Nulls of this one are put into the other one, too.
-    fn merge(&self, from: &Self, depth: usize, warnings: &mut Vec<String>) -> Result<(), Error> {
+/// Merges shared tables.
+struct Merge<'a> {
+    room: &'a mut Room,
+    warnings: &'a mut Vec<String>,
+}
+
+impl Merge<'_> {
+    /// Adds the entries of another table that the first lacks, and merges tables. Nulls of the first are put into the other, too.
+    fn tables(&mut self, into: &Shared, from: &Shared, depth: usize) -> Result<(), String> {
         let below = depth.checked_sub(1).ok_or_else(too_deep)?;
-        if Rc::ptr_eq(&self.0, &from.0) {
+        if Rc::ptr_eq(&into.0, &from.0) {
             return Ok(());
         }
-        let own = self.0.borrow().clone();
-        for key in own
-            .iter()
-            .filter(|(_, it)| it.is_null())
-            .map(|(key, _)| key)
-        {
-            from.0
-                .borrow_mut()
-                .insert(key.clone(), Node::Other(Json::Null));
+        let own = into.0.borrow();
+        let nulls = own.iter().filter(|(_, it)| it.is_null());
+        let nulls: Vec<String> = nulls.map(|(key, _)| key.clone()).collect();
+        drop(own);
+        for key in nulls {
+            let mut from = from.0.borrow_mut();
+            from.insert(key, Node::Other(Json::Null));
         }
         let entries = from.0.borrow().clone();
         for (key, value) in entries {
-            let there = self.0.borrow().get(&key).cloned();
+            self.room.entry(key.len())?;
+            let there = into.0.borrow().get(&key).cloned();
             match (there, value) {
                 (None, value) => {
-                    self.0.borrow_mut().insert(key, value);
+                    if let Node::Other(value) = &value {
+                        self.room.value(value)?;
+                    }
+                    into.0.borrow_mut().insert(key, value);
                 }
                 (Some(Node::Table(there)), Node::Table(value)) => {
-                    there.merge(&value, below, warnings)?;
+                    self.tables(&there, &value, below)?;
                 }
                 (Some(Node::Other(_)), Node::Table(_)) => {
-                    warnings.push(format!("cannot overwrite table with non table for {key}"));
+                    self.warn(format!("cannot overwrite table with non table for {key}"))?;
                 }
                 (Some(Node::Table(_)), value @ Node::Other(_)) if !value.is_null() => {
-                    warnings.push(format!(
+                    self.warn(format!(
                         "destination for {key} is a table. Ignoring non-table value"
-                    ));
+                    ))?;
                 }
                 _ => {}
             }
         }
+        Ok(())
+    }
+
+    fn warn(&mut self, text: String) -> Result<(), String> {
+        self.room.entry(text.len())?;
+        self.warnings.push(text);
         Ok(())
     }
 }

@@ -8,7 +8,12 @@ use super::{
     decode, directory,
     ignore::Rules,
 };
-use crate::{Error, go::path, values::Table};
+use crate::{
+    Error,
+    go::path,
+    sprig::go_time,
+    values::{Table, overwrite},
+};
 
 impl Chart {
     /// Loads the chart of a directory, or of a `.tgz`.
@@ -167,7 +172,7 @@ impl<'a> Loader<'a> {
         let is_old = |metadata: &Metadata| metadata.api_version == "v1";
         match file.name.as_str() {
             "Chart.lock" => chart.lock = Some(lock(&file)?),
-            "values.yaml" => chart.values = values(&file.text()).map_err(within("values.yaml"))?,
+            "values.yaml" => chart.values = merged(&file.text()).map_err(within("values.yaml"))?,
             "values.schema.json" => chart.schema = Some(file.data),
             "requirements.yaml" => {
                 if !is_old(&chart.metadata) {
@@ -246,38 +251,17 @@ fn within(name: &str) -> impl Fn(String) -> Error {
 fn lock(file: &File) -> Result<Lock, Error> {
     let mut lock = Lock::default();
     decode::read(&file.text(), &mut lock).map_err(within(&file.name))?;
-    if !lock.generated.is_empty() && !is_time(&lock.generated) {
-        return Err(within(&file.name)(format!(
-            "error unmarshaling JSON: while decoding JSON: parsing time {0} as \"2006-01-02T15:04:05Z07:00\": cannot parse {0}",
-            crate::go::number::quote(&lock.generated)
-        )));
+    if !lock.generated.is_empty()
+        && let Err(error) = go_time(TIME, &lock.generated)
+    {
+        let what = format!("error unmarshaling JSON: while decoding JSON: {error}");
+        return Err(within(&file.name)(what));
     }
     Ok(lock)
 }
 
-/// Whether a text is a time such as `2024-01-31T12:00:00.5+02:00`.
-fn is_time(text: &str) -> bool {
-    let mut shape = String::new();
-    for c in text.chars() {
-        shape.push(if c.is_ascii_digit() { '0' } else { c });
-    }
-    let Some(rest) = shape.strip_prefix("0000-00-00T00:00:00") else {
-        return false;
-    };
-    let rest = match rest.strip_prefix('.') {
-        Some(fraction) if fraction.starts_with('0') => fraction.trim_start_matches('0'),
-        Some(_) => return false,
-        None => rest,
-    };
-    let number = |at: usize| text[at..at + 2].parse().unwrap_or(99);
-    let (month, day, hour) = (number(5), number(8), number(11));
-    matches!(rest, "Z" | "+00:00" | "-00:00")
-        && (1..=12).contains(&month)
-        && (1..=31).contains(&day)
-        && hour < 24
-        && number(14) < 60
-        && number(17) < 60
-}
+/// How a lock file writes a time: `time.RFC3339`.
+const TIME: &str = "2006-01-02T15:04:05Z07:00";
 
 /// The version in `Chart.yaml`, which is read before anything else.
 #[derive(Default)]
@@ -308,13 +292,17 @@ pub fn files(path: impl AsRef<Path>) -> Result<Vec<File>, Error> {
 ///
 /// # Errors
 /// A document is no YAML, or no table.
-pub fn values(text: &str) -> Result<Table, String> {
+pub fn values(text: &str) -> Result<Table, Error> {
+    merged(text).map_err(Error::new)
+}
+
+fn merged(text: &str) -> Result<Table, String> {
     let mut values = Table::new();
     for document in documents(text)? {
         let mut table = DocumentTable::default();
         decode::read(&document, &mut table)
             .map_err(|error| format!("cannot unmarshal yaml document: {error}"))?;
-        merge(&mut values, table.0);
+        overwrite(&mut values, table.0);
     }
     Ok(values)
 }
@@ -362,17 +350,4 @@ fn documents(text: &str) -> Result<Vec<String>, String> {
         documents.push(document);
     }
     Ok(documents)
-}
-
-fn merge(into: &mut Table, from: Table) {
-    for (key, value) in from {
-        match (into.get_mut(&key), value) {
-            (Some(serde_json::Value::Object(there)), serde_json::Value::Object(value)) => {
-                merge(there, value);
-            }
-            (_, value) => {
-                into.insert(key, value);
-            }
-        }
-    }
 }

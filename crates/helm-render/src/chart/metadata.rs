@@ -7,10 +7,7 @@ use serde_json::Value as Json;
 use super::{At, Decode, decode_fields, version};
 use crate::{
     Error, Map, MapType, Value,
-    go::{
-        number::{is_printed, quote},
-        path,
-    },
+    go::{number::quote, path, printed::is_printed},
 };
 
 /// What `Chart.yaml` says.

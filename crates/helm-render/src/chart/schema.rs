@@ -1,5 +1,7 @@
 //! `values.schema.json`: which values a chart takes.
 
+mod steps;
+
 use jsonschema::{PatternOptions, Retrieve, Uri, ValidationError, ValidationOptions, Validator};
 use semver::Version;
 use serde_json::Value as Json;
@@ -46,19 +48,23 @@ impl Chart {
 /// How many errors one chart reports at most.
 const MOST_MISFITS: usize = 100;
 
+/// The most bytes of memory for a compiled pattern of a schema.
+const LARGEST_PATTERN: usize = 2 << 20;
+
 fn check(values: &Table, schema: &[u8]) -> Result<(), String> {
     let schema: Json = serde_json::from_slice(without_mark(schema))
         .map_err(|error| format!("values.schema.json: {error}\n"))?;
+    let values = Json::Object(values.clone());
+    steps::count(&schema, &values).map_err(|what| format!("values.schema.json: {what}\n"))?;
     let validator = with_formats(jsonschema::options())
         .with_base_uri(ADDRESS)
         .with_retriever(Retriever)
-        .with_pattern_options(PatternOptions::regex())
+        .with_pattern_options(PatternOptions::regex().size_limit(LARGEST_PATTERN))
         // What a text holds is not judged, as in Helm.
         .without_content_media_type_support("application/json")
         .without_content_encoding_support("base64")
         .build(&schema)
         .map_err(|error| format!("{ADDRESS} is no valid schema: {error}\n"))?;
-    let values = Json::Object(values.clone());
     let misfits = validator.iter_errors(&values).take(MOST_MISFITS);
     let lines: Vec<String> = misfits.map(|it| line(&it)).collect();
     match lines.is_empty() {

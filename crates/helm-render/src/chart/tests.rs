@@ -103,7 +103,7 @@ fn what_is_no_chart() {
         ),
         (
             vec![("Chart.yaml", TOP), ("Chart.lock", "generated: x")],
-            "cannot load Chart.lock: error unmarshaling JSON: while decoding JSON: parsing time \"x\" as \"2006-01-02T15:04:05Z07:00\": cannot parse \"x\"",
+            "cannot load Chart.lock: error unmarshaling JSON: while decoding JSON: parsing time \"x\" as \"2006-01-02T15:04:05Z07:00\": cannot parse \"x\" as \"2006\"",
         ),
     ] {
         assert_eq!(error(load(&files)), wrong);

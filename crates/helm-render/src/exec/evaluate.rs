@@ -203,7 +203,8 @@ impl<'n> State<'_, 'n> {
             Value::Object(object) => match object.field(name, &arguments) {
                 Some(Ok(value)) => {
                     let made = print::check().and_then(|()| self.made(&value));
-                    match made.and_then(|()| self.scope.budget.work(1 + cost(&arguments))) {
+                    let steps = 1 + cost(&arguments) + object.weight() as u64 / 4;
+                    match made.and_then(|()| self.scope.budget.work(steps)) {
                         Ok(()) => Ok(Found::plain(value)),
                         Err(what) => self.error(what),
                     }
@@ -383,7 +384,7 @@ impl<'n> State<'_, 'n> {
             Kind::Int | Kind::Int64 => "integer",
             Kind::Uint32 => "unsigned integer",
             Kind::Float => "float",
-            Kind::Any | Kind::Reflect | Kind::Map | Kind::List | Kind::Object(_) => {
+            Kind::Any | Kind::Reflect | Kind::Map | Kind::Filled | Kind::List | Kind::Object(_) => {
                 return self.error(format!(
                     "can't handle {shown} for arg of type {}",
                     kind.type_name()

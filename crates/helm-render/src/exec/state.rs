@@ -207,6 +207,13 @@ impl<'n> State<'_, 'n> {
         let value = self.pipeline(dot, &node.pipe)?;
         let declared = self.variables.len();
         let names = &node.pipe.decl;
+        // The entries of a map are copied first.
+        let entries = match &value {
+            Value::Map(map) => map.len(),
+            Value::Object(object) => object.weight(),
+            _ => 0,
+        };
+        self.step(entries as u64 / 64)?;
         let pairs = match pairs(&value) {
             Some(Pairs::Numbers(_)) if names.len() > 1 => {
                 let shown = print::any(&value);

@@ -1,5 +1,7 @@
 //! Numbers as Go writes them.
 
+use super::printed::is_printed;
+
 /// A float in the format `%g`, `%e` or `%f` of Go's `strconv.FormatFloat`, with the fewest digits that name it, or with as many as
 /// `precision` says.
 pub fn float(value: f64, format: char, precision: Option<usize>) -> String {
@@ -182,6 +184,7 @@ pub fn quote(text: &str) -> String {
             '\t' => quoted.push_str("\\t"),
             '\u{b}' => quoted.push_str("\\v"),
             c if c < ' ' || c == '\u{7f}' => quoted.push_str(&format!("\\x{:02x}", c as u32)),
+            ' '..='~' => quoted.push(c),
             c if is_printed(c) => quoted.push(c),
             c if (c as u32) < 0x1_0000 => quoted.push_str(&format!("\\u{:04x}", c as u32)),
             c => quoted.push_str(&format!("\\U{:08x}", c as u32)),
@@ -189,13 +192,6 @@ pub fn quote(text: &str) -> String {
     }
     quoted.push('"');
     quoted
-}
-
-/// Whether Go prints a character as it is: `strconv.IsPrint`, near enough for what stands in charts.
-pub fn is_printed(c: char) -> bool {
-    let is_space = c != ' ' && c.is_whitespace();
-    let is_format = matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e000}'..='\u{f8ff}');
-    !c.is_control() && !is_space && !is_format
 }
 
 #[cfg(test)]

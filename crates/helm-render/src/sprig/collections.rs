@@ -1,12 +1,14 @@
 //! Lists, maps, types and defaults.
 
+use std::collections::HashSet;
+
 use super::{
     cast::text,
     deep,
     strings::{number, string},
 };
 use crate::{
-    function::{Functions, Kind, Result},
+    function::{Call, Functions, Kind, Result},
     value::{Item, List, Map, Value},
 };
 
@@ -46,6 +48,11 @@ fn defaults(all: &mut Functions) {
         &[Kind::Any, Kind::Any, Kind::Bool],
         |_, given| Ok(given[usize::from(!given[2].is_true())].clone()),
     );
+}
+
+/// Counts values that were compared or merged: one call may do that with millions.
+fn compared(call: &Call<'_>, count: usize) -> std::result::Result<(), String> {
+    call.scope.budget.work(count as u64 / 64)
 }
 
 /// The items of a list. `what` is what the function would do with them.
@@ -124,22 +131,31 @@ fn lists(all: &mut Functions) {
         all.retain(Value::is_true);
         Ok(Value::list(all))
     });
-    both(all, "uniq", &[Kind::Any], |given| {
+    let uniq = |call: &Call<'_>, given: &[Value]| {
         let (mut unique, mut count) = (Vec::new(), 0);
         for item in items(&given[0], "find uniq on")? {
             if !deep::contains(&unique, &item, &mut count)? {
                 unique.push(item);
             }
         }
+        compared(call, count)?;
         Ok(Value::list(unique))
-    });
-    both(all, "has", &[Kind::Any; 2], |given| match &given[1] {
+    };
+    let has = |call: &Call<'_>, given: &[Value]| match &given[1] {
         Value::Nil => Ok(false.into()),
         list => {
-            let all = items(list, "find has on")?;
-            Ok(deep::contains(&all, &given[0], &mut 0)?.into())
+            let (all, mut count) = (items(list, "find has on")?, 0);
+            let found = deep::contains(&all, &given[0], &mut count)?;
+            compared(call, count)?;
+            Ok(found.into())
         }
-    });
+    };
+    for name in ["uniq", "mustUniq"] {
+        all.add(name, &[Kind::Any], uniq);
+    }
+    for name in ["has", "mustHas"] {
+        all.add(name, &[Kind::Any; 2], has);
+    }
     both(all, "chunk", &[Kind::Int, Kind::Any], |given| {
         let all = items(&given[1], "chunk")?;
         let chunks: Vec<_> = match (number(&given[0]), all.len()) {
@@ -160,13 +176,14 @@ fn lists(all: &mut Functions) {
         }))
     });
     for name in ["without", "mustWithout"] {
-        all.add_variadic(name, &[Kind::Any], Kind::Any, |_, given| {
+        all.add_variadic(name, &[Kind::Any], Kind::Any, |call, given| {
             let (mut left, mut count) = (Vec::new(), 0);
             for item in items(&given[0], "find without on")? {
                 if !deep::contains(&given[1..], &item, &mut count)? {
                     left.push(item);
                 }
             }
+            compared(call, count)?;
             Ok(Value::list(left))
         });
     }
@@ -233,10 +250,17 @@ fn maps(all: &mut Functions) {
             .get(string(&given[1]))
             .unwrap_or_else(|| "".into()))
     });
-    all.add("set", &[Kind::Map, Kind::String, Kind::Any], |_, given| {
-        map(&given[0])?.set(string(&given[1]), given[2].clone());
-        Ok(given[0].clone())
-    });
+    all.add(
+        "set",
+        &[Kind::Filled, Kind::String, Kind::Any],
+        |_, given| {
+            if matches!(given[0], Value::Nil) {
+                return Err("assignment to entry in nil map".to_owned());
+            }
+            map(&given[0])?.set(string(&given[1]), given[2].clone());
+            Ok(given[0].clone())
+        },
+    );
     all.add("unset", &[Kind::Map, Kind::String], |_, given| {
         map(&given[0])?.remove(string(&given[1]));
         Ok(given[0].clone())
@@ -273,7 +297,8 @@ fn maps(all: &mut Functions) {
     });
     all.add_variadic("omit", &[Kind::Map], Kind::String, |_, given| {
         let mut left = map(&given[0])?.entries();
-        left.retain(|(key, _)| !given[1..].iter().any(|it| string(it) == key));
+        let omitted: HashSet<&str> = given[1..].iter().map(string).collect();
+        left.retain(|(key, _)| !omitted.contains(key.as_str()));
         Ok(Value::Map(Map::new(left.into_iter().collect())))
     });
     for (name, overwrites) in [
@@ -282,10 +307,13 @@ fn maps(all: &mut Functions) {
         ("mergeOverwrite", true),
         ("mustMergeOverwrite", true),
     ] {
-        all.add_variadic(name, &[Kind::Map], Kind::Map, move |_, given| {
+        all.add_variadic(name, &[Kind::Map], Kind::Map, move |call, given| {
             let into = map(&given[0])?;
             for from in &given[1..] {
-                merge(into, map(from)?, overwrites, 0, &mut 0)?;
+                let mut count = 0;
+                let merged = merge(into, map(from)?, overwrites, 0, &mut count);
+                compared(call, count)?;
+                merged?;
             }
             Ok(given[0].clone())
         });
@@ -388,7 +416,10 @@ fn types(all: &mut Functions) {
     all.add("kindIs", &[Kind::String, Kind::Any], |_, given| {
         Ok((string(&given[0]) == given[1].kind()).into())
     });
-    all.add("deepEqual", &[Kind::Any; 2], |_, given| {
-        Ok(deep::equal(&given[0], &given[1], &mut 0)?.into())
+    all.add("deepEqual", &[Kind::Any; 2], |call, given| {
+        let mut count = 0;
+        let equal = deep::equal(&given[0], &given[1], &mut count);
+        compared(call, count)?;
+        Ok(equal?.into())
     });
 }

@@ -73,7 +73,13 @@ fn equal_at(one: &Value, other: &Value, count: &mut usize, depth: usize) -> Fall
         }
         (Value::Uint64(one), Value::Uint64(other)) => one == other,
         (Value::Float(one), Value::Float(other)) => one == other,
-        (Value::String(one), Value::String(other)) => one == other,
+        (Value::String(one), Value::String(other)) => {
+            // Long texts of one length take as long as many values.
+            if one.len() == other.len() {
+                *count += one.len() / 4096;
+            }
+            one == other
+        }
         (Value::Bytes(one), Value::Bytes(other)) => one == other,
         (Value::List(one), Value::List(other)) => {
             if one.of != other.of || one.items.len() != other.items.len() {

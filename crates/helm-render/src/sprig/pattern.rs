@@ -20,13 +20,33 @@ pub struct Pattern {
     pub regex: Regex,
     /// The names of the groups, in their order; the first is the whole match.
     pub names: Vec<Option<String>>,
+    /// About how many states it has.
+    pub weight: u64,
 }
 
+/// An expression of Go as the crate has it, which is not compiled yet.
+pub struct Translated<'a> {
+    expression: &'a str,
+    out: String,
+    names: Vec<Option<String>>,
+    /// About how many states the compiled expression has, and how many steps it takes to compile it.
+    pub weight: u64,
+}
+
+/// The weight of an expression that is too large.
+const HEAVIEST: u64 = LARGEST as u64 / 64;
+
 /// Compiles an expression of Go.
+#[cfg(test)]
+fn compile(expression: &str) -> Result<Pattern, String> {
+    translate(expression)?.compile()
+}
+
+/// Reads an expression of Go.
 ///
 /// # Errors
 /// As Go's.
-pub fn compile(expression: &str) -> Result<Pattern, String> {
+pub fn translate(expression: &str) -> Result<Translated<'_>, String> {
     let mut translator = Translator {
         whole: expression,
         rest: expression,
@@ -40,22 +60,45 @@ pub fn compile(expression: &str) -> Result<Pattern, String> {
     translator
         .run()
         .map_err(|(what, part)| format!("error parsing regexp: {what}: `{part}`"))?;
-    let mut builder = regex::RegexBuilder::new(&translator.out);
-    let built = builder
-        .size_limit(LARGEST)
-        .nest_limit(DEEPEST as u32 * 4)
-        .build();
-    match built {
-        Ok(regex) => Ok(Pattern {
-            regex,
-            names: translator.names,
-        }),
-        Err(regex::Error::CompiledTooBig(_)) => Err(format!(
-            "error parsing regexp: expression too large: `{expression}`"
-        )),
-        Err(error) => Err(format!(
-            "the regular expression `{expression}` is not supported: {error}"
-        )),
+    // A class of many characters, or one without regard to case, has more states than it is long.
+    let has_classes = ["\\p", "\\P", "[^", ".", "(?"];
+    let has_classes = has_classes.iter().any(|it| translator.out.contains(it));
+    let class = if has_classes { 16 } else { 1 };
+    let repeats = u64::from(translator.repeats.first().copied().unwrap_or(1));
+    let weight = (translator.out.len() as u64).saturating_mul(repeats * class);
+    Ok(Translated {
+        expression,
+        out: translator.out,
+        names: translator.names,
+        weight: weight.min(HEAVIEST),
+    })
+}
+
+impl Translated<'_> {
+    /// Compiles it.
+    ///
+    /// # Errors
+    /// It is too large.
+    pub fn compile(self) -> Result<Pattern, String> {
+        let expression = self.expression;
+        let mut builder = regex::RegexBuilder::new(&self.out);
+        let built = builder
+            .size_limit(LARGEST)
+            .nest_limit(DEEPEST as u32 * 4)
+            .build();
+        match built {
+            Ok(regex) => Ok(Pattern {
+                regex,
+                names: self.names,
+                weight: self.weight,
+            }),
+            Err(regex::Error::CompiledTooBig(_)) => Err(format!(
+                "error parsing regexp: expression too large: `{expression}`"
+            )),
+            Err(error) => Err(format!(
+                "the regular expression `{expression}` is not supported: {error}"
+            )),
+        }
     }
 }
 

@@ -3,10 +3,11 @@
 use std::{cell::RefCell, collections::HashMap, rc::Rc};
 
 use super::{
-    pattern::{Pattern, compile},
+    pattern::{Pattern, translate},
     strings::{number, string},
 };
 use crate::{
+    Budget,
     function::{Functions, Kind},
     value::{List, Value},
 };
@@ -19,82 +20,115 @@ const LARGEST: usize = 16 << 20;
 
 type Fallible<T> = Result<T, String>;
 
+/// The weight from which an expression may need more than one step for each byte that it looks at.
+const HEAVY: u64 = 1_024;
+
+/// The steps of looking at a text once: those of texts of any function, and more for an expression of many states.
+fn look(pattern: &Pattern, text: &str) -> u64 {
+    (text.len() as u64).saturating_mul(pattern.weight.saturating_sub(HEAVY)) / 64
+}
+
+/// Counts a match. What was looked at to find it may be the whole rest of the text, so that texts of many matches take long.
+fn count(budget: &Budget, text: &str, end: usize) -> Fallible<()> {
+    budget.work((text.len() - end) as u64 / 1024)
+}
+
 /// Compiled expressions: charts use the same ones in loops.
 #[derive(Default)]
 struct Cache(RefCell<HashMap<String, Rc<Pattern>>>);
 
 impl Cache {
-    fn get(&self, expression: &str) -> Fallible<Rc<Pattern>> {
+    /// The compiled expression, or what is wrong with it; an error of its own if the steps end.
+    fn get(&self, expression: &str, budget: &Budget) -> Fallible<Fallible<Rc<Pattern>>> {
         if let Some(pattern) = self.0.borrow().get(expression) {
-            return Ok(pattern.clone());
+            return Ok(Ok(pattern.clone()));
         }
-        let pattern = Rc::new(compile(expression)?);
+        let translated = match translate(expression) {
+            Ok(translated) => translated,
+            Err(error) => return Ok(Err(error)),
+        };
+        budget.work(translated.weight)?;
+        let pattern = match translated.compile() {
+            Ok(pattern) => Rc::new(pattern),
+            Err(error) => return Ok(Err(error)),
+        };
         let mut kept = self.0.borrow_mut();
         if kept.len() >= KEPT {
             kept.clear();
         }
         kept.insert(expression.to_owned(), pattern.clone());
-        Ok(pattern)
+        Ok(Ok(pattern))
     }
 }
 
 pub fn add(all: &mut Functions) {
     let cache = Rc::new(Cache::default());
     // Those without `must` fail, too, because they panic in Go: but regexMatch.
-    let mut both =
-        |name: &str, parameters: &[Kind], call: fn(&Pattern, &[Value]) -> Fallible<Value>| {
-            let must = format!("mustR{}", &name[1..]);
-            for name in [name, &must] {
-                let cache = cache.clone();
-                let hides_errors = name == "regexMatch";
-                // Go has another name for the function that panics.
-                let panics = !name.starts_with("must");
-                all.add(name, parameters, move |_, given| {
-                    match cache.get(string(&given[0])) {
-                        Ok(pattern) => call(&pattern, given),
-                        Err(_) if hides_errors => Ok(false.into()),
-                        Err(error) if panics => Err(panic_of(string(&given[0]), error)),
-                        Err(error) => Err(error),
+    let mut both = |name: &str,
+                    parameters: &[Kind],
+                    call: fn(&Pattern, &[Value], &Budget) -> Fallible<Value>| {
+        let must = format!("mustR{}", &name[1..]);
+        for name in [name, &must] {
+            let cache = cache.clone();
+            let hides_errors = name == "regexMatch";
+            // Go has another name for the function that panics.
+            let panics = !name.starts_with("must");
+            all.add(name, parameters, move |of, given| {
+                let budget = &*of.scope.budget;
+                match cache.get(string(&given[0]), budget)? {
+                    Ok(pattern) => {
+                        budget.work(look(&pattern, string(&given[1])))?;
+                        call(&pattern, given, budget)
                     }
-                });
-            }
-        };
+                    Err(_) if hides_errors => Ok(false.into()),
+                    Err(error) if panics => Err(panic_of(string(&given[0]), error)),
+                    Err(error) => Err(error),
+                }
+            });
+        }
+    };
     let two = [Kind::String; 2];
     let three = [Kind::String; 3];
     let counted = [Kind::String, Kind::String, Kind::Int];
-    both("regexMatch", &two, |pattern, given| {
+    both("regexMatch", &two, |pattern, given, _| {
         Ok(pattern.regex.is_match(string(&given[1])).into())
     });
-    both("regexFind", &two, |pattern, given| {
+    both("regexFind", &two, |pattern, given, _| {
         Ok(pattern
             .regex
             .find(string(&given[1]))
             .map_or("", |found| found.as_str())
             .into())
     });
-    both("regexFindAll", &counted, |pattern, given| {
-        let found = pattern
-            .regex
-            .find_iter(string(&given[1]))
-            .map(|found| found.as_str());
-        let count = usize::try_from(number(&given[2])).unwrap_or(usize::MAX);
-        Ok(Value::List(List::of_strings(found.take(count))))
+    both("regexFindAll", &counted, |pattern, given, budget| {
+        let text = string(&given[1]);
+        let most = usize::try_from(number(&given[2])).unwrap_or(usize::MAX);
+        let found = pattern.regex.find_iter(text).take(most).map(|found| {
+            count(budget, text, found.end())?;
+            Ok(found.as_str())
+        });
+        let found: Vec<&str> = found.collect::<Fallible<_>>()?;
+        Ok(Value::List(List::of_strings(found)))
     });
-    both("regexSplit", &counted, |pattern, given| {
-        let parts = split(pattern, string(&given[1]), number(&given[2]));
+    both("regexSplit", &counted, |pattern, given, budget| {
+        let parts = split(pattern, string(&given[1]), number(&given[2]), budget)?;
         Ok(Value::List(List::of_strings(parts)))
     });
-    both("regexReplaceAll", &three, |pattern, given| {
+    both("regexReplaceAll", &three, |pattern, given, budget| {
         let template = string(&given[2]);
-        replace(pattern, string(&given[1]), |found, out| {
+        replace(pattern, string(&given[1]), budget, |found, out| {
             expand(pattern, found, template, out)
         })
     });
-    both("regexReplaceAllLiteral", &three, |pattern, given| {
-        replace(pattern, string(&given[1]), |_, out| {
-            out.push_str(string(&given[2]))
-        })
-    });
+    both(
+        "regexReplaceAllLiteral",
+        &three,
+        |pattern, given, budget| {
+            replace(pattern, string(&given[1]), budget, |_, out| {
+                out.push_str(string(&given[2]))
+            })
+        },
+    );
     all.add("regexQuoteMeta", &[Kind::String], |_, given| {
         let mut quoted = String::new();
         for c in string(&given[0]).chars() {
@@ -117,19 +151,25 @@ fn panic_of(expression: &str, error: String) -> String {
     format!("regexp: Compile({quoted}): {error}")
 }
 
-fn split<'t>(pattern: &Pattern, text: &'t str, count: i64) -> Vec<&'t str> {
-    if count == 0 {
-        return Vec::new();
+fn split<'t>(
+    pattern: &Pattern,
+    text: &'t str,
+    wanted: i64,
+    budget: &Budget,
+) -> Fallible<Vec<&'t str>> {
+    if wanted == 0 {
+        return Ok(Vec::new());
     }
     if text.is_empty() && !pattern.regex.as_str().is_empty() {
-        return vec![""];
+        return Ok(vec![""]);
     }
-    let most = usize::try_from(count).unwrap_or(usize::MAX);
+    let most = usize::try_from(wanted).unwrap_or(usize::MAX);
     let (mut parts, mut start, mut end) = (Vec::new(), 0, 0);
     for found in pattern.regex.find_iter(text).take(most) {
         if parts.len() >= most - 1 {
             break;
         }
+        count(budget, text, found.end())?;
         end = found.start();
         if found.end() != 0 {
             parts.push(&text[start..end]);
@@ -139,18 +179,20 @@ fn split<'t>(pattern: &Pattern, text: &'t str, count: i64) -> Vec<&'t str> {
     if end != text.len() {
         parts.push(&text[start..]);
     }
-    parts
+    Ok(parts)
 }
 
 fn replace(
     pattern: &Pattern,
     text: &str,
+    budget: &Budget,
     with: impl Fn(&regex::Captures<'_>, &mut String),
 ) -> Fallible<Value> {
     let mut out = String::with_capacity(text.len());
     let mut end = 0;
     for found in pattern.regex.captures_iter(text) {
         let Some(whole) = found.get(0) else { continue };
+        count(budget, text, whole.end())?;
         out.push_str(&text[end..whole.start()]);
         with(&found, &mut out);
         if out.len() > LARGEST {

@@ -99,5 +99,9 @@ fn errors_are_those_of_go() {
         r#"{{ hasKey .missing "a" }}"#,
         "wrong type for value; expected map[string]interface {}; got interface {}",
     );
+    fails(
+        r#"{{ set nil "a" 1 }}"#,
+        "error calling set: assignment to entry in nil map",
+    );
     fails(r#"{{ upper 0 }}"#, "expected string; found 0");
 }

@@ -193,7 +193,7 @@ impl<'a> Author<'a> {
             Kind::Bool => self.pick(&["true", "false", ".Values.yes"]),
             Kind::Int | Kind::Int64 => self.pick(&["0", "1", "2", "3", "-1", "7", "20"]),
             Kind::Float => self.pick(&["1.5", "0.1", "-2.0", "3", ".Values.f", ".Values.n"]),
-            Kind::Map => self.pick(&[
+            Kind::Map | Kind::Filled => self.pick(&[
                 ".Values.map",
                 ".Values.hollow",
                 "(dict \"k\" 1)",

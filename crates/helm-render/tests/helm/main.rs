@@ -4,6 +4,7 @@
 mod cases;
 mod charts;
 mod compare;
+mod details;
 mod expressions;
 mod functions;
 mod generate;
