@@ -39,7 +39,7 @@ impl FormerProject {
             false => directory,
         };
         if tree::full(&directory) == tree::full(root) {
-            return Err(self.into_itself(&directory));
+            return Err(self.overlap(&directory));
         }
         if !directory.is_dir() {
             let shown = directory.to_string_lossy();
@@ -59,12 +59,12 @@ impl FormerProject {
         let is_inside = |path: &&RelPath| root.join(path.as_str()).starts_with(&former);
         match desired.keys().find(is_inside) {
             None => Ok(()),
-            Some(_) => Err(self.into_itself(directory)),
+            Some(_) => Err(self.overlap(directory)),
         }
     }
 
     /// The refusal of a project that would be written to.
-    fn into_itself(&self, directory: &Path) -> Failure {
+    fn overlap(&self, directory: &Path) -> Failure {
         let full = tree::full(directory);
         let name = full.file_name().unwrap_or_default().to_string_lossy();
         let name = format!("{name}-rs");
