@@ -129,20 +129,19 @@ impl<K: ReleaseObject> Owner<'_, K> {
             return Ok(());
         };
         let namespace = self.namespace_of(object, &kind);
-        self.claim(object, &kind, namespace.as_deref()).await?;
+        let former = self.claim(object, &kind, namespace.as_deref()).await?;
         let marked = self.marked(object, &kind, namespace, None)?;
-        match applier.dry_run().apply(&kind.object(marked)).await {
-            Err(kube::Error::Api(status))
-                if !status.is_not_found() && !self.may_replace(object, &status) =>
-            {
-                Err(refused(object, status))
-            }
-            Err(error @ kube::Error::Api(_)) => {
-                tracing::debug!(%error, "not tried out");
-                Ok(())
-            }
-            result => Ok(result.map(drop)?),
+        let status = match applier.dry_run().apply(&kind.object(marked)).await {
+            Err(kube::Error::Api(status)) => status,
+            result => return Ok(result.map(drop)?),
+        };
+        // Beside what Helm wrote, it may be invalid, and a dry run does not take that over.
+        let is_open = status.is_not_found() || (former.is_some() && status.is_invalid());
+        if is_open || self.may_replace(object, &status) {
+            tracing::debug!(status.message, "not tried out");
+            return Ok(());
         }
+        Err(refused(object, status))
     }
 
     /// Whether an object is to be replaced, because immutable fields change.
@@ -353,6 +352,22 @@ impl<K: ReleaseObject> Owner<'_, K> {
             return Ok(true);
         }
         self.delete_found(&api, object, &found).await
+    }
+
+    /// Lets an object go that is to be kept, so that garbage collection does not delete it.
+    ///
+    /// # Errors
+    /// Errors of the API server.
+    pub(crate) async fn release_kept(&self, object: &InstalledObject) -> Result<(), Error> {
+        let Some(kind) = self.cluster.find_any(&object.gvk()).await? else {
+            return Ok(());
+        };
+        let client = self.cluster.client.clone();
+        let api: Api<DynamicObject> = kind.api(client, object.namespace.as_deref());
+        match api.get_metadata_opt(&object.name).await? {
+            Some(found) if self.owns(&found.metadata) => self.disown(&api, &found.metadata).await,
+            _ => Ok(()),
+        }
     }
 
     /// Removes the owner reference of an object that stays, because garbage collection would delete it.

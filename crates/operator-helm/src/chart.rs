@@ -212,10 +212,14 @@ impl Chart {
         rules
     }
 
-    /// Whether what it rendered is kept: because it would render something else, perhaps also because it sees its own objects, or to
-    /// have it for a rollback.
+    /// Whether what it rendered is used again: because it would render something else, perhaps also because it sees its own objects.
+    pub(crate) fn is_reused(&self) -> bool {
+        self.is_random || self.looks_up
+    }
+
+    /// Whether what it rendered is kept: to use it again, or for a rollback.
     pub(crate) fn is_kept(&self) -> bool {
-        self.is_random || self.looks_up || self.rolls_back
+        self.is_reused() || self.rolls_back
     }
 
     /// The name and the version, such as `memcached-1.2.3`.

@@ -114,7 +114,8 @@ impl Error {
     pub(crate) fn is_of_upgrade(&self) -> bool {
         match self {
             Self::Refused { source, .. } => {
-                let is_passing = |code: u16| code >= 500 || matches!(code, 409 | 429);
+                let is_passing =
+                    |code: u16| code >= 500 || matches!(code, 401 | 404 | 408 | 409 | 429);
                 matches!(source, kube::Error::Api(status) if !is_passing(status.code))
             }
             Self::Foreign { .. } | Self::Hook { .. } | Self::HookFailed(_) => true,

@@ -157,7 +157,13 @@ impl<K: ReleaseObject> Run<'_, K> {
             match found.map(|found| storage::read(&found)) {
                 Some(Ok(mut former)) => {
                     former.status = "superseded".to_owned();
-                    self.write(&former).await?;
+                    match self.write(&former).await {
+                        // All is installed: what only Helm's lists show does not stop it.
+                        Err(Error::Storage(error)) => {
+                            tracing::warn!(%error, "a former revision of Helm stays deployed");
+                        }
+                        result => result?,
+                    }
                 }
                 Some(Err(error)) => {
                     tracing::warn!(%error, "a former revision of Helm is unreadable")

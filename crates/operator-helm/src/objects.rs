@@ -147,6 +147,10 @@ impl<K: ReleaseObject> Run<'_, K> {
         &self,
         mut objects: Vec<InstalledObject>,
     ) -> Result<Vec<InstalledObject>, Error> {
+        // A revision that was never installed whole may have asked to keep what an earlier one owns.
+        for kept in objects.iter().filter(|object| object.kept) {
+            self.owner().release_kept(kept).await?;
+        }
         objects.retain(|object| !object.kept);
         in_order_of_deletion(&mut objects);
         let (custom, others): (Vec<_>, Vec<_>) = objects.into_iter().partition(is_custom);

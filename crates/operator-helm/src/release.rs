@@ -18,7 +18,7 @@ use crate::{
     objects::Stores,
     releases::{Installed, ReleaseObject, Releases},
     rendering::{self, Rendering},
-    status::{ReleaseStatus, Revision},
+    status::{Pending, ReleaseStatus, Revision},
     takeover::Former,
     values::Values,
 };
@@ -122,16 +122,23 @@ impl<'a, K: ReleaseObject> Run<'a, K> {
     async fn converge(&mut self, former: Option<Former>) -> Result<Action, Error> {
         let inputs = rendering::digest(self.installed.chart, &self.values);
         let pending = self.status.pending.as_ref();
-        let pending = pending.filter(|it| it.inputs == inputs);
-        if let Some(why) = pending.and_then(|it| it.rolled_back.clone()) {
-            return self.hold(why).await;
+        let pending = pending.filter(|it| it.inputs == inputs && self.installed.chart.rolls_back);
+        let rolled_back = pending.and_then(|it| Some((it.digest.clone(), it.rolled_back.clone()?)));
+        if let Some((_, why)) = &rolled_back
+            && self.status.inputs.as_deref() != Some(&inputs)
+        {
+            return self.hold(why.clone()).await;
         }
         let mut is_upgrade = self.status.revision.is_some() || former.is_some();
         // A revision without new values is not caused by anybody, and deletes nothing.
         let is_caused = self.status.inputs.as_deref() != Some(&inputs);
         let begun = self.status.pending.as_ref();
-        let begun =
-            begun.filter(|it| it.inputs == inputs && Some(it.revision) > self.status.revision);
+        let is_open = |it: &&Pending| {
+            it.inputs == inputs
+                && Some(it.revision) > self.status.revision
+                && it.rolled_back.is_none()
+        };
+        let begun = begun.filter(is_open);
         let mut revision = match (begun, self.status.revision) {
             (Some(pending), _) => pending.revision,
             (None, Some(installed)) if !is_caused => installed,
@@ -149,6 +156,11 @@ impl<'a, K: ReleaseObject> Run<'a, K> {
         // The same values may render something else: with another version of Kubernetes, or because a template looks objects up.
         let digest = self.status.installed().map(|it| it.digest.as_str());
         if !self.is_new && digest != Some(&rendering.digest) {
+            // What failed was no change of the values: it is tried again when it would be another.
+            if let Some((failed, why)) = rolled_back.filter(|(it, _)| *it == rendering.digest) {
+                tracing::debug!(failed, "not tried again");
+                return self.hold(why).await;
+            }
             if let Some(rest) = self.rest() {
                 return Ok(Action::requeue(rest));
             }
@@ -194,7 +206,11 @@ impl<'a, K: ReleaseObject> Run<'a, K> {
             return self.wait(is_upgrade, why).await;
         }
         let drifted = self.apply(&rendering, &stores, self.is_new).await?;
-        let are_gone = match is_caused || !self.is_new {
+        let deletes = match self.is_new {
+            true => is_caused,
+            false => self.status.installed().is_none_or(|it| !it.uncaused),
+        };
+        let are_gone = match deletes {
             true => self.prune(&rendering).await?,
             false => true,
         };
@@ -210,6 +226,7 @@ impl<'a, K: ReleaseObject> Run<'a, K> {
                 app_version: app_version.cloned(),
                 digest: rendering.digest.clone(),
                 upgrade: is_upgrade,
+                uncaused: !is_caused,
                 installed: Time(Timestamp::now()),
             };
             if let Some(record) = record {

@@ -73,8 +73,15 @@ impl<K: ReleaseObject> Run<'_, K> {
                 let uid = owner.uid().to_owned();
                 let (rendering, templates) =
                     rendering::of(cluster, chart, self.values.clone(), of, uid).await?;
+                let installed = self.status.installed();
+                let installed = installed.filter(|it| it.revision == rendering.of.release.revision);
+                let is_needed = match installed {
+                    // What it rendered is needed for a rollback, and not what it would render now.
+                    Some(installed) => chart.is_reused() && installed.digest == rendering.digest,
+                    None => chart.is_kept(),
+                };
                 // Nothing is kept any more of a release that ends.
-                if chart.is_kept() && self.object.meta().deletion_timestamp.is_none() {
+                if is_needed && self.object.meta().deletion_timestamp.is_none() {
                     let kept = Kept::new(&rendering, templates);
                     let applier = &self.releases.applier;
                     owner.keep(applier, &kept, self.status.revision).await?;
@@ -90,7 +97,7 @@ impl<K: ReleaseObject> Run<'_, K> {
     /// What was kept for a revision, if that is what the status says, and nothing that a template looked up has changed since.
     async fn kept(&self, of: &Inputs) -> Result<Option<Rendering>, Error> {
         let (cluster, chart) = (&self.releases.cluster, self.installed.chart);
-        if !chart.is_kept() {
+        if !chart.is_reused() {
             return Ok(None);
         }
         let installed = self.status.installed();

@@ -17,17 +17,14 @@ impl<K: ReleaseObject> Run<'_, K> {
     /// Installs the last revision that was installed whole again. `None` if there is none, or if nothing is kept of it.
     ///
     /// # Errors
-    /// The API server refuses an object of it.
+    /// As [`hold`](Self::hold).
     pub(crate) async fn roll_back(&mut self, error: &Error) -> Result<Option<Action>, Error> {
         if !self.installed.chart.rolls_back {
             return Ok(None);
         }
-        let Some(rendering) = self.installed_rendering().await? else {
+        if self.installed_rendering().await?.is_none() {
             return Ok(None);
-        };
-        let stores = self.stores(&rendering).await?.unwrap_or_default();
-        self.apply(&rendering, &stores, true).await?;
-        self.prune(&rendering).await?;
+        }
         let revision = self.status.revision.unwrap_or_default();
         let why = format!(
             "{}; revision {revision} is installed again",
@@ -37,6 +34,11 @@ impl<K: ReleaseObject> Run<'_, K> {
             pending.rolled_back = Some(why.clone());
         }
         self.is_new = false;
+        // Before anything is applied: if the API server refuses an object of it, or the operator ends, the new revision must not be
+        // tried again, by turns with this one.
+        self.save().await?;
+        // What differs now, nobody else has changed.
+        self.known(|known| known.is_applied = false);
         self.publish(EventType::Warning, "RolledBack", &why).await;
         self.hold(why).await.map(Some)
     }
@@ -44,22 +46,28 @@ impl<K: ReleaseObject> Run<'_, K> {
     /// Keeps the installed revision as it is, until other values come than those that failed.
     ///
     /// # Errors
-    /// Errors of the API server; nothing is kept of the revision any more.
+    /// The API server refuses an object of it; nothing is kept of the revision any more.
     pub(crate) async fn hold(&mut self, why: String) -> Result<Action, Error> {
         let Some(rendering) = self.installed_rendering().await? else {
             return Err(Error::Lost(self.owner().secret_name()));
         };
         let Some(stores) = self.stores(&rendering).await? else {
-            self.save().await?;
             return Ok(Action::requeue(WAIT));
         };
         if let Some(pause) = self.known(|known| known.fight.pause(Instant::now())) {
             return Ok(Action::requeue(pause));
         }
-        let drifted = self.apply(&rendering, &stores, false).await?;
+        let applied = self.apply(&rendering, &stores, false).await;
         let are_gone = self.prune(&rendering).await?;
+        let (drifted, refused) = match applied {
+            Ok(drifted) => (drifted, None),
+            Err(error) => (Vec::new(), Some(error)),
+        };
         self.report_installed(&rendering, &stores, drifted, Some(why))
             .await?;
+        if let Some(error) = refused {
+            return Err(error);
+        }
         Ok(match (are_gone, self.period()) {
             (false, _) => Action::requeue(WAIT),
             (true, Some(period)) => Action::requeue(period),
@@ -68,7 +76,7 @@ impl<K: ReleaseObject> Run<'_, K> {
     }
 
     /// What was rendered for the installed revision. The values that it had are no longer known.
-    async fn installed_rendering(&self) -> Result<Option<Arc<Rendering>>, Error> {
+    pub(crate) async fn installed_rendering(&self) -> Result<Option<Arc<Rendering>>, Error> {
         let (Some(installed), Some(inputs)) = (self.status.installed(), &self.status.inputs) else {
             return Ok(None);
         };

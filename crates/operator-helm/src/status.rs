@@ -74,6 +74,9 @@ pub struct Revision {
     /// Whether it is an upgrade of another one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub upgrade: bool,
+    /// Whether no new values caused it, but what templates look up. It deletes nothing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub uncaused: bool,
     /// When it was installed.
     pub installed: Time,
 }

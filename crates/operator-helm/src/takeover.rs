@@ -28,11 +28,9 @@ pub(crate) struct Former {
 
 impl Former {
     /// What is in the newest revision that was deployed whole, and in those that failed after it.
-    fn of(mut revisions: Vec<HelmRelease>) -> Result<Option<Self>, Error> {
+    fn of(mut revisions: Vec<HelmRelease>) -> Option<Self> {
         revisions.sort_by_key(|it| it.version);
-        let Some(last) = revisions.last() else {
-            return Ok(None);
-        };
+        let last = revisions.last()?;
         let mut former = Self {
             revision: last.version.into(),
             objects: Vec::new(),
@@ -41,10 +39,14 @@ impl Former {
         for release in revisions.iter().skip(deployed.unwrap_or_default()) {
             let path = storage::secret_name(&release.name, release.version);
             for document in manifest::split(&release.manifest) {
-                former.objects.extend(Object::read(&path, document)?);
+                match Object::read(&path, document) {
+                    Ok(objects) => former.objects.extend(objects),
+                    // Without a name, nothing could be deleted.
+                    Err(error) => tracing::warn!(%error, "not taken over"),
+                }
             }
         }
-        Ok(Some(former))
+        Some(former)
     }
 }
 
@@ -73,7 +75,7 @@ impl<K: ReleaseObject> Run<'_, K> {
             let secret = serde_json::to_value(secret).map_err(kube::Error::SerdeError)?;
             storage::read(&secret).map_err(|source| Error::Former { name, source })
         };
-        Former::of(own.map(read).collect::<Result<_, _>>()?)
+        Ok(Former::of(own.map(read).collect::<Result<_, _>>()?))
     }
 
     /// Adds what the former operator installed to the inventory.
@@ -133,7 +135,7 @@ mod tests {
         }
         };
         let check = |revisions: &[HelmRelease], expected: Option<(i64, &[&str])>| {
-            let former = Former::of(revisions.to_vec()).unwrap();
+            let former = Former::of(revisions.to_vec());
             let found = former.as_ref().map(|it| {
                 let names = it.objects.iter().map(|object| object.name.as_str());
                 (it.revision, names.collect::<Vec<_>>())
@@ -151,8 +153,7 @@ mod tests {
             Some((3, &["a", "b", "c"])),
         );
         check(&[failed], Some((3, &["c"])));
-        let broken = revision(1, "deployed", &["[", "b"]);
-        assert!(Former::of(vec![broken]).is_err());
+        check(&[revision(1, "deployed", &["[", "b"])], Some((1, &["b"])));
     }
 
     #[test]

@@ -115,6 +115,13 @@ impl<K: ReleaseObject> Run<'_, K> {
     /// What the chart renders, for its hooks; `None` if it does not render, because the objects go all the same.
     async fn last_rendering(&self) -> Result<Option<Arc<Rendering>>, Error> {
         let inputs = rendering::digest(self.installed.chart, &self.values);
+        // The hooks of what is installed, not of values that failed.
+        if self.installed.chart.is_kept()
+            && self.status.inputs.as_deref() != Some(&inputs)
+            && let Some(installed) = self.installed_rendering().await?
+        {
+            return Ok(Some(installed));
+        }
         let is_upgrade = self.status.installed().is_some_and(|it| it.upgrade);
         let revision = self.status.revision.unwrap_or(self.status.last());
         match self.render(&inputs, revision, is_upgrade).await {

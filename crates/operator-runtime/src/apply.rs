@@ -272,33 +272,42 @@ impl Applier {
             let result = api.patch_metadata(desired.name(), &params, &patch).await;
             result.map(|applied| applied.metadata)
         };
-        let mut applied = apply().await?;
         let own = Manager::of(manager, "Apply");
-        for old in self.earlier(manager, is_first) {
-            if let Some(patch) = old.handed_to(&own, &applied) {
-                let params = PatchParams::default();
-                api.patch_metadata(desired.name(), &params, &patch).await?;
-                // Removes what was written before, and is not part of this apply.
-                applied = apply().await?;
+        let hand_over = async |old: &Manager<'_>, found: &ObjectMeta| {
+            let handed = match old.handed_to(&own, found) {
+                None => return kube::Result::<Option<ObjectMeta>>::Ok(None),
+                Some(patch) => {
+                    let params = PatchParams::default();
+                    api.patch_metadata(desired.name(), &params, &patch).await
+                }
+            };
+            handed.map(|handed| Some(handed.metadata))
+        };
+        // The former manager may have the name that others have, too: an operator in Go by kubebuilder is `manager`. With each apply, the
+        // two would take the fields from each other for ever. They still may for a type without a watch, of which no apply is recorded.
+        if let Some(former) = self.former.as_deref().filter(|_| is_first && !self.dry_run) {
+            // Before the apply, which may be invalid beside what the other wrote: two sources of one volume, for example.
+            let found = api.get_metadata_opt(desired.name()).await?;
+            let mut found = found.map(|found| found.metadata);
+            for operation in ["Update", "Apply"] {
+                if let Some(before) = &found
+                    && let Some(handed) = hand_over(&Manager::of(former, operation), before).await?
+                {
+                    found = Some(handed);
+                }
             }
         }
-        Ok(applied)
-    }
-
-    /// The managers whose fields are `manager`'s: that of earlier versions of this operator, and, at the first
-    /// apply of this process, that of the operator which this one replaces. The latter may be a name that others
-    /// have, too: an operator in Go by kubebuilder is `manager`. With each apply, the two would take the fields
-    /// from each other for ever. They still may for a type without a watch, of which no apply is recorded.
-    fn earlier(&self, manager: &str, is_first: bool) -> Vec<Manager<'_>> {
-        if self.dry_run {
-            return Vec::new();
+        let applied = apply().await?;
+        // An earlier version of this operator had one manager for all controllers.
+        let earlier = Manager::of(self.operator, "Apply");
+        if self.dry_run
+            || self.operator == manager
+            || hand_over(&earlier, &applied).await?.is_none()
+        {
+            return Ok(applied);
         }
-        let own = Some(self.operator).filter(|it| *it != manager);
-        let own = own.map(|name| Manager::of(name, "Apply"));
-        let former = self.former.as_deref().filter(|_| is_first).into_iter();
-        let former = former
-            .flat_map(|name| ["Update", "Apply"].map(|operation| Manager::of(name, operation)));
-        own.into_iter().chain(former).collect()
+        // Removes what was written before, and is not part of this apply.
+        apply().await
     }
 
     /// The name of the field manager.

@@ -36,7 +36,7 @@ pub const FINALIZER: &str = "helm.sdk.operatorframework.io/uninstall-release";
 static WEB: Dir = include_dir!("$CARGO_MANIFEST_DIR/tests/charts/web");
 
 /// What the former version of the chart has more than `tests/charts/web`: an object, one outside of namespaces, and fields.
-const MORE: [(&str, &str); 3] = [
+const MORE: [(&str, &str); 4] = [
     (
         "templates/dropped.yaml",
         "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .Release.Name }}-dropped\n",
@@ -44,6 +44,11 @@ const MORE: [(&str, &str); 3] = [
     (
         "templates/dropped-role.yaml",
         "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata:\n  name: {{ .Release.Name }}-dropped\nrules: []\n",
+    ),
+    (
+        "templates/disk.yaml",
+        "apiVersion: batch/v1\nkind: CronJob\nmetadata:\n  name: {{ .Release.Name }}-disk\nspec:\n  schedule: 0 0 * * *\n  jobTemplate: {spec: \
+         {template: {spec: {restartPolicy: Never, containers: [{name: a, image: a}], volumes: [{name: data, emptyDir: {}}]}}}}\n",
     ),
     (
         "templates/config.yaml",

@@ -1,5 +1,7 @@
 //! The life of a release: installed, changed, corrected, refused, restarted, uninstalled.
 
+use std::time::Duration;
+
 use anyhow::{Result, ensure};
 use k8s_openapi::api::{
     apps::v1::StatefulSet,
@@ -11,6 +13,8 @@ use kube::ResourceExt;
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use operator_runtime::envtest::{Cluster, eventually};
 use serde_json::{Value, from_value, json};
+
+use tokio::time::sleep;
 
 use crate::web::{LIMIT, Look, Release, run};
 
@@ -405,6 +409,9 @@ async fn what_a_template_looks_up_is_followed() -> Result<()> {
         Ok(())
     })
     .await?;
+    // Nobody asked for it to go. A reconcile comes each second.
+    sleep(Duration::from_secs(3)).await;
+    release.has::<ConfigMap>("looks-waits", |_| true).await?;
     ensure!(operator.refused() == Vec::<String>::new());
     Ok(())
 }

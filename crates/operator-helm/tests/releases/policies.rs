@@ -3,6 +3,8 @@
 use anyhow::{Context as _, Result, ensure};
 use k8s_openapi::{
     api::{
+        admissionregistration::v1::{ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding},
+        apps::v1::StatefulSet,
         batch::v1::Job,
         core::v1::{ConfigMap, Event},
         rbac::v1::ClusterRole,
@@ -11,14 +13,14 @@ use k8s_openapi::{
 };
 use kube::{
     Api,
-    api::{ListParams, Patch, PatchParams},
+    api::{ListParams, Patch, PatchParams, PostParams},
 };
 use operator_runtime::envtest::{Cluster, eventually};
-use serde_json::json;
+use serde_json::{from_value, json};
 
 use crate::{
     hooks::end,
-    web::{LIMIT, Release, careful, run_with},
+    web::{LIMIT, Release, Web, careful, run_with},
 };
 
 fn says(text: &'static str) -> impl Fn(&ConfigMap) -> bool {
@@ -98,6 +100,100 @@ async fn an_upgrade_that_fails_is_rolled_back() -> Result<()> {
     release.is_gone().await?;
     release.lacks::<ConfigMap>("careful-config").await?;
     ensure!(operator.refused() == Vec::<String>::new());
+    Ok(())
+}
+
+/// Lets the API server refuse the ConfigMaps of a release that have the message of the chart.
+async fn refuse_hello(release: &Release) -> Result<()> {
+    let name = json!({ "name": "no-hello" });
+    let rule = json!({
+        "apiGroups": [""], "apiVersions": ["v1"], "operations": ["*"], "resources": ["configmaps"],
+    });
+    let policy: ValidatingAdmissionPolicy = from_value(json!({
+        "metadata": name,
+        "spec": {
+            "matchConstraints": { "resourceRules": [rule] },
+            "validations": [{ "expression": "!has(object.data) || !('message' in object.data) || object.data.message != 'hello'" }],
+        },
+    }))?;
+    let binding: ValidatingAdmissionPolicyBinding = from_value(json!({
+        "metadata": name,
+        "spec": { "policyName": "no-hello", "validationActions": ["Deny"] },
+    }))?;
+    let params = PostParams::default();
+    release.cluster_api().create(&params, &policy).await?;
+    release.cluster_api().create(&params, &binding).await?;
+    let hello: ConfigMap =
+        from_value(json!({ "metadata": { "name": "tried" }, "data": { "message": "hello" } }))?;
+    let dry = PostParams {
+        dry_run: true,
+        ..PostParams::default()
+    };
+    eventually(LIMIT, async || {
+        let tried = release.api::<ConfigMap>().create(&dry, &hello).await;
+        ensure!(tried.is_err(), "it is not refused yet");
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_rollback_goes_past_what_is_refused() -> Result<()> {
+    let cluster = Cluster::start()?;
+    let operator = run_with(&cluster, careful())?;
+    let release = Release::new(&cluster, "past")?;
+    release
+        .create(json!({ "after": { "enabled": true } }))
+        .await?;
+    release.is_at(1).await?;
+    release
+        .change(json!({ "message": "bad", "replicaCount": 2 }))
+        .await?;
+    let jobs: Api<Job> = release.api();
+    release.has::<Job>("past-after", |_| true).await?;
+    refuse_hello(&release).await?;
+    end(&jobs, "past-after", "Failed").await?;
+    release.condition("Released", "False", "it ended").await?;
+    // It comes after the ConfigMap.
+    release
+        .has::<StatefulSet>("past", |it| it.spec.replicas == Some(1))
+        .await?;
+    let ready = release.condition("Ready", "False", "no-hello").await?;
+    ensure!(ready.reason == "ObjectRefused", "{ready:?}");
+    release.has::<ConfigMap>("past-config", says("bad")).await?;
+    let bindings = release.cluster_api::<ValidatingAdmissionPolicyBinding>();
+    bindings.delete("no-hello", &Default::default()).await?;
+    release
+        .has::<ConfigMap>("past-config", says("hello"))
+        .await?;
+    release.condition("Released", "False", "it ended").await?;
+    ensure!(operator.refused() == Vec::<String>::new());
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_a_failed_revision_keeps_is_kept() -> Result<()> {
+    let cluster = Cluster::start()?;
+    let _operator = run_with(&cluster, careful())?;
+    let release = Release::new(&cluster, "keeps")?;
+    release.create(json!({})).await?;
+    release.is_at(1).await?;
+    let owned = |it: &ConfigMap| it.metadata.owner_references.is_some();
+    release.has::<ConfigMap>("keeps-config", owned).await?;
+    // Its hook never ends.
+    let kept = json!({ "config": { "keep": true }, "hook": { "enabled": true } });
+    release.change(kept).await?;
+    release.has::<Job>("keeps-migrate", |_| true).await?;
+    let skip = json!({ "metadata": { "annotations": { "operator-helm/skip-hooks": "true" } } });
+    let params = PatchParams::default();
+    let webs = release.api::<Web>();
+    webs.patch("keeps", &params, &Patch::Merge(skip)).await?;
+    release.delete().await?;
+    release.is_gone().await?;
+    // Garbage collection deletes what has an owner that is gone.
+    release
+        .has::<ConfigMap>("keeps-config", |it| !owned(it))
+        .await?;
     Ok(())
 }
 

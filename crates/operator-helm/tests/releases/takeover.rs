@@ -9,6 +9,7 @@ use std::{
 use anyhow::{Context as _, Result, bail, ensure};
 use k8s_openapi::api::{
     apps::v1::StatefulSet,
+    batch::v1::CronJob,
     core::v1::{ConfigMap, Pod, Secret, Service},
 };
 use kube::{
@@ -83,6 +84,17 @@ async fn go_on(cluster: &Cluster, moved: &Release, ended: &Release) -> Result<()
     moved.condition("Released", "True", "").await?;
     ensure!(Running::of(moved, 2).await? == before, "{before:?}");
     former::is_taken_over(moved).await?;
+    // The former chart had another source of the volume, and a volume has one.
+    let disk = format!("{}-disk", moved.name);
+    let has_config = |it: &CronJob| {
+        let job = it.spec.job_template.spec.as_ref();
+        let pod = job.and_then(|job| job.template.spec.as_ref());
+        let volumes = pod.and_then(|it| it.volumes.clone()).unwrap_or_default();
+        volumes
+            .iter()
+            .all(|it| it.config_map.is_some() && it.empty_dir.is_none())
+    };
+    moved.has(&disk, has_config).await?;
     let labels = ListParams::default().labels(&format!("owner=helm,name={}", moved.name));
     let revisions = moved.api::<Secret>().list(&labels).await?;
     let shown = revisions
@@ -121,7 +133,11 @@ async fn releases_are_taken_over() -> Result<()> {
     cluster.install(anyhow::Ok(crate::web::crds())).await?;
     let moved = Release::new(&cluster, "moved")?;
     let ended = Release::new(&cluster, "ended")?;
-    former::install(&moved, json!({ "replicaCount": 2 })).await?;
+    former::install(
+        &moved,
+        json!({ "replicaCount": 2, "disk": { "enabled": true } }),
+    )
+    .await?;
     former::install(&ended, json!({})).await?;
     go_on(&cluster, &moved, &ended).await
 }
@@ -203,7 +219,9 @@ async fn the_operator_in_go_is_taken_over() -> Result<()> {
     let go = InGo::start(directory.path(), &cluster.control_plane().kubeconfig())?;
     let moved = Release::new(&cluster, "moved")?;
     let ended = Release::new(&cluster, "ended")?;
-    moved.create(json!({ "replicaCount": 2 })).await?;
+    moved
+        .create(json!({ "replicaCount": 2, "disk": { "enabled": true } }))
+        .await?;
     ended.create(json!({})).await?;
     for release in [&moved, &ended] {
         let log = directory.path().join("log");

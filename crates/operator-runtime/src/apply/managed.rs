@@ -52,12 +52,26 @@ impl<'a> Manager<'a> {
         let mut entry = entries.remove(place);
         entry.manager = Some(heir.name.to_owned());
         entry.operation = Some(heir.operation.to_owned());
-        entries.retain(|entry| !heir.has(entry));
+        if let Some(place) = entries.iter().position(|entry| heir.has(entry))
+            && let (Some(fields), Some(own)) =
+                (&mut entry.fields_v1, entries.remove(place).fields_v1)
+        {
+            unite(&mut fields.0, own.0);
+        }
         entries.push(entry);
         Some(Patch::Merge(json!({ "metadata": {
             "resourceVersion": object.resource_version,
             "managedFields": entries,
         }})))
+    }
+}
+
+/// Adds fields to others, both in the format `FieldsV1`: a tree whose leaves are empty maps.
+fn unite(fields: &mut Value, others: Value) {
+    if let (Value::Object(fields), Value::Object(others)) = (fields, others) {
+        for (key, other) in others {
+            unite(fields.entry(key).or_insert_with(|| json!({})), other);
+        }
     }
 }
 
@@ -92,7 +106,10 @@ mod tests {
         };
         let expected = json!([
             entry("op", "Update", None, "f:a"),
-            entry("op/a", "Apply", Some("status"), "f:b"),
+            json!({
+                "manager": "op/a", "operation": "Apply", "subresource": "status",
+                "fieldsV1": { "f:b": {}, "f:c": {} },
+            }),
         ]);
         let without_null = from_value::<Vec<ManagedFieldsEntry>>(expected).unwrap();
         assert_eq!(patch["metadata"]["managedFields"], json!(without_null));
