@@ -49,9 +49,11 @@ pub fn run(
     let files = template::files_of(&project, &key, &create)?;
     remarks.extend(derived(&path, &source.chart));
     let fault = fault(&source.chart);
-    let is_incomplete = fault.is_some();
-    remarks.extend(fault);
-    let forced = match create.force && !(is_update && copied.is_any()) {
+    let lost = copied.lost(&path);
+    let is_incomplete = fault.is_some() || lost.is_some();
+    remarks.extend(fault.into_iter().chain(lost));
+    // A newer chart leaves the controller and its test as they are.
+    let forced = match create.force && !is_update {
         true => files.clone(),
         false => [].into(),
     };

@@ -124,6 +124,17 @@ impl Copied {
         !(self.new.is_empty() && self.changed.is_empty() && self.others.is_empty())
     }
 
+    /// A remark about the files that go because the chart does not have them.
+    pub fn lost(&self, chart: &ChartPath) -> Option<String> {
+        let lost: Vec<_> = self.others.keys().map(|path| format!("`{path}`")).collect();
+        (!lost.is_empty()).then(|| {
+            format!(
+                "the new chart does not have {}, which `{chart}` loses; `operator-forge undo` brings all of it back",
+                lost.join(", ")
+            )
+        })
+    }
+
     /// A file that is in the way of the chart: one with another text, or one that the chart does not have.
     pub fn in_the_way(&self) -> Option<&RelPath> {
         self.changed.keys().chain(self.others.keys()).next()
@@ -151,14 +162,14 @@ impl Copied {
         };
         let shown = &source.shown;
         let failure = Failure::refused(match key {
-            Some(key) => format!("`{key}` has another text of its chart than `{shown}`"),
+            Some(key) => format!("the chart of `{key}` differs from `{shown}`"),
             None => format!("`{path}` is not the chart of `{shown}`"),
         })
         .note(format!("`{first}`{rest} would change"));
         let failure = match key {
             Some(_) => failure
                 .note(format!("`{path}` is yours: put the new chart in its place by hand, then `make manifests`"))
-                .note("`--force` replaces it without your changes, and `operator-forge undo` brings them back"),
+                .note("`--force` replaces the files of the chart, and nothing else; `operator-forge undo` brings your changes back"),
             None => failure.note("`--force` replaces what is there"),
         };
         let flags = ["--force", "--dry-run", "--diff"];
