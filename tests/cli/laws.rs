@@ -41,7 +41,12 @@ fn copy(from: &Tree, to: &Path) {
 
 /// The definitions that types are generated from. `PROJECT` names them, so they go wherever it goes.
 fn sources(mut tree: Tree) -> Tree {
-    tree.retain(|path, _| path.starts_with(".operator-forge/crds/"));
+    let is_source = |path: &str| {
+        [".operator-forge/crds/", "charts/"]
+            .iter()
+            .any(|it| path.starts_with(it))
+    };
+    tree.retain(|path, _| is_source(path));
     tree
 }
 
@@ -352,10 +357,22 @@ fn convergence() {
         copy(&sources(incremental.clone()), fresh.path());
         succeed(fresh.path(), "operator-forge sync");
         let mut rendered = without_runtime(tree(fresh.path()));
-        // The samples of a port are those of the Go project, and its list is no generated file.
+        // A port has the namespace and the samples of the former project, and one from operator-sdk controllers and their tests, too;
+        // and its list is no generated file.
         if incremental.remove("PORTING.md").is_some() {
+            let is_ported = |path: &str| {
+                let of_charts = [
+                    "samples/cache_",
+                    "samples/edge_",
+                    "controllers/cache/",
+                    "controllers/edge_",
+                ];
+                path == "config/default/kustomization.yaml"
+                    || path.contains("samples/media_")
+                    || of_charts.iter().any(|it| path.contains(it))
+            };
             for tree in [&mut incremental, &mut rendered] {
-                tree.retain(|path, _| !path.starts_with("config/samples/media_"));
+                tree.retain(|path, _| !is_ported(path));
                 tree.remove(".operator-forge/lock");
             }
         }

@@ -119,11 +119,6 @@ fn is_same(one: &[u8], other: &[u8]) -> bool {
 }
 
 impl Copied {
-    /// Whether there is a difference.
-    pub fn is_any(&self) -> bool {
-        !(self.new.is_empty() && self.changed.is_empty() && self.others.is_empty())
-    }
-
     /// A remark about the files that go because the chart does not have them.
     pub fn lost(&self, chart: &ChartPath) -> Option<String> {
         let lost: Vec<_> = self.others.keys().map(|path| format!("`{path}`")).collect();
