@@ -18,7 +18,6 @@ use crate::{
     error::Result,
     project::Key,
     template::{Former, Part},
-    tree,
 };
 
 /// A kind that was taken over.
@@ -165,13 +164,11 @@ impl Takeover<'_> {
     fn steps(&mut self, kinds: &Kinds<'_>, names: &OfOperator) {
         let OfOperator { namespace, prefix } = names;
         let deployment = format!("{prefix}controller-manager");
-        let directory = tree::full(&self.sdk.directory);
-        let crds = CRDS.iter().find(|at| directory.join(at).is_dir());
-        let compare = match crds {
+        let compare = match self.sdk.first(&CRDS) {
             Some(crds) => format!(
-                "`make manifests`, then `operator-forge check --crds {}`: the former CRD took any value, and each field of `.spec` in the report has a \
-                 type now. Compare the types with the objects that exist; `values.schema.json` of a chart corrects a type",
-                directory.join(crds).display()
+                "`make manifests`, then `operator-forge check --crds DIR`, where `DIR` is `{crds}` of the former project: that CRD took any value, \
+                 and each field of `.spec` in the report has a type now. Compare the types with the objects that exist; `values.schema.json` of a \
+                 chart corrects a type"
             ),
             None => format!(
                 "`make manifests`, then compare `{BASES}` with the CRDs in the cluster: the new schemas may refuse values that the former \
