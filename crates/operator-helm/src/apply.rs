@@ -324,19 +324,8 @@ impl<K: ReleaseObject> Owner<'_, K> {
     /// # Errors
     /// Errors of the API server.
     pub(crate) async fn delete(&self, object: &InstalledObject) -> Result<bool, Error> {
-        let Some(kind) = self.cluster.find_any(&object.gvk()).await? else {
+        let Some((api, found)) = self.find(object).await? else {
             return Ok(true);
-        };
-        let client = self.cluster.client.clone();
-        let api: Api<DynamicObject> = kind.api(client, object.namespace.as_deref());
-        let found = match api.get_metadata_opt(&object.name).await {
-            Ok(Some(found)) => found.metadata,
-            Ok(None) => return Ok(true),
-            Err(kube::Error::Api(status)) if status.code == 404 => {
-                self.cluster.forget(&object.gvk());
-                return Ok(true);
-            }
-            Err(error) => return Err(error.into()),
         };
         if !self.owns(&found) {
             tracing::info!(
@@ -359,14 +348,29 @@ impl<K: ReleaseObject> Owner<'_, K> {
     /// # Errors
     /// Errors of the API server.
     pub(crate) async fn release_kept(&self, object: &InstalledObject) -> Result<(), Error> {
+        match self.find(object).await? {
+            Some((api, found)) if self.owns(&found) => self.disown(&api, &found).await,
+            _ => Ok(()),
+        }
+    }
+
+    /// An object of the inventory, if it exists and its kind is served.
+    async fn find(
+        &self,
+        object: &InstalledObject,
+    ) -> Result<Option<(Api<DynamicObject>, ObjectMeta)>, Error> {
         let Some(kind) = self.cluster.find_any(&object.gvk()).await? else {
-            return Ok(());
+            return Ok(None);
         };
         let client = self.cluster.client.clone();
         let api: Api<DynamicObject> = kind.api(client, object.namespace.as_deref());
-        match api.get_metadata_opt(&object.name).await? {
-            Some(found) if self.owns(&found.metadata) => self.disown(&api, &found.metadata).await,
-            _ => Ok(()),
+        match api.get_metadata_opt(&object.name).await {
+            Ok(found) => Ok(found.map(|found| (api, found.metadata))),
+            Err(kube::Error::Api(status)) if status.code == 404 => {
+                self.cluster.forget(&object.gvk());
+                Ok(None)
+            }
+            Err(error) => Err(error.into()),
         }
     }
 

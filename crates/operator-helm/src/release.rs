@@ -121,24 +121,23 @@ impl<'a, K: ReleaseObject> Run<'a, K> {
     /// `former` is what operator-sdk installed, of a custom resource that is taken over.
     async fn converge(&mut self, former: Option<Former>) -> Result<Action, Error> {
         let inputs = rendering::digest(self.installed.chart, &self.values);
-        let pending = self.status.pending.as_ref();
-        let pending = pending.filter(|it| it.inputs == inputs && self.installed.chart.rolls_back);
-        let rolled_back = pending.and_then(|it| Some((it.digest.clone(), it.rolled_back.clone()?)));
-        if let Some((_, why)) = &rolled_back
-            && self.status.inputs.as_deref() != Some(&inputs)
-        {
-            return self.hold(why.clone()).await;
-        }
-        let mut is_upgrade = self.status.revision.is_some() || former.is_some();
         // A revision without new values is not caused by anybody, and deletes nothing.
         let is_caused = self.status.inputs.as_deref() != Some(&inputs);
-        let begun = self.status.pending.as_ref();
-        let is_open = |it: &&Pending| {
-            it.inputs == inputs
-                && Some(it.revision) > self.status.revision
-                && it.rolled_back.is_none()
+        let pending = self.status.pending.as_ref();
+        let pending = pending.filter(|it| it.inputs == inputs);
+        let (failed, begun): (Option<&Pending>, _) = match pending {
+            Some(it) if it.rolled_back.is_some() => (Some(it), None),
+            begun => (
+                None,
+                begun.filter(|it| Some(it.revision) > self.status.revision),
+            ),
         };
-        let begun = begun.filter(is_open);
+        let failed = failed.filter(|_| self.installed.chart.rolls_back);
+        let failed = failed.map(|it| it.digest.clone());
+        if failed.is_some() && is_caused {
+            return self.hold().await;
+        }
+        let mut is_upgrade = self.status.revision.is_some() || former.is_some();
         let mut revision = match (begun, self.status.revision) {
             (Some(pending), _) => pending.revision,
             (None, Some(installed)) if !is_caused => installed,
@@ -157,9 +156,8 @@ impl<'a, K: ReleaseObject> Run<'a, K> {
         let digest = self.status.installed().map(|it| it.digest.as_str());
         if !self.is_new && digest != Some(&rendering.digest) {
             // What failed was no change of the values: it is tried again when it would be another.
-            if let Some((failed, why)) = rolled_back.filter(|(it, _)| *it == rendering.digest) {
-                tracing::debug!(failed, "not tried again");
-                return self.hold(why).await;
+            if failed.as_ref() == Some(&rendering.digest) {
+                return self.hold().await;
             }
             if let Some(rest) = self.rest() {
                 return Ok(Action::requeue(rest));
@@ -249,11 +247,16 @@ impl<'a, K: ReleaseObject> Run<'a, K> {
             )
             .await;
         }
-        Ok(match (are_gone, self.period()) {
+        Ok(self.next_look(are_gone))
+    }
+
+    /// When an installed release is reconciled again without a change; `are_gone` says that nothing has to be deleted any more.
+    pub(crate) fn next_look(&self, are_gone: bool) -> Action {
+        match (are_gone, self.period()) {
             (false, _) => Action::requeue(WAIT),
             (true, Some(period)) => Action::requeue(period),
             (true, None) => Action::await_change(),
-        })
+        }
     }
 
     /// Reports what is installed, and what was corrected.
@@ -331,7 +334,7 @@ impl<'a, K: ReleaseObject> Run<'a, K> {
     }
 
     /// The time after which an unchanged custom resource is reconciled, if it says so.
-    pub(crate) fn period(&self) -> Option<Duration> {
+    fn period(&self) -> Option<Duration> {
         let owner = self.owner();
         let text = owner.annotation(marks::RECONCILE_PERIOD)?;
         let period = period(text);

@@ -38,6 +38,26 @@ impl<K: ReleaseObject> Run<'_, K> {
         LEAST.checked_sub(passed).filter(|rest| !rest.is_zero())
     }
 
+    /// What a revision is rendered from, apart from its values, of which `digest` is.
+    pub(crate) async fn inputs(
+        &self,
+        digest: &str,
+        revision: i64,
+        is_upgrade: bool,
+    ) -> kube::Result<Inputs> {
+        let (cluster, chart) = (&self.releases.cluster, self.installed.chart);
+        Ok(Inputs {
+            digest: digest.to_owned(),
+            release: Release {
+                name: self.object.meta().name.clone().unwrap_or_default(),
+                namespace: self.owner().namespace().to_owned(),
+                revision,
+                is_upgrade,
+            },
+            capabilities: cluster.capabilities(chart.asks_for_versions).await?,
+        })
+    }
+
     /// What the chart renders: of the last reconcile, if nothing has changed since.
     pub(crate) async fn render(
         &self,
@@ -47,16 +67,7 @@ impl<K: ReleaseObject> Run<'_, K> {
     ) -> Result<Arc<Rendering>, Error> {
         let (cluster, chart) = (&self.releases.cluster, self.installed.chart);
         let owner = self.owner();
-        let of = Inputs {
-            digest: inputs.to_owned(),
-            release: Release {
-                name: self.object.meta().name.clone().unwrap_or_default(),
-                namespace: owner.namespace().to_owned(),
-                revision,
-                is_upgrade,
-            },
-            capabilities: cluster.capabilities(chart.asks_for_versions).await?,
-        };
+        let of = self.inputs(inputs, revision, is_upgrade).await?;
         let stays = |known: &Rendering| match chart.is_random {
             true => known.of.is_same_but_for_cluster(&of),
             false => known.of == of,

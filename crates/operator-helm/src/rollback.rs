@@ -2,7 +2,6 @@
 
 use std::{sync::Arc, time::Instant};
 
-use helm_render::chart::Release;
 use kube::runtime::events::EventType;
 use operator_runtime::{Action, in_one_line};
 
@@ -10,7 +9,7 @@ use crate::{
     error::Error,
     release::{Run, WAIT},
     releases::ReleaseObject,
-    rendering::{self, Inputs, Rendering},
+    rendering::{self, Rendering},
 };
 
 impl<K: ReleaseObject> Run<'_, K> {
@@ -40,14 +39,14 @@ impl<K: ReleaseObject> Run<'_, K> {
         // What differs now, nobody else has changed.
         self.known(|known| known.is_applied = false);
         self.publish(EventType::Warning, "RolledBack", &why).await;
-        self.hold(why).await.map(Some)
+        self.hold().await.map(Some)
     }
 
     /// Keeps the installed revision as it is, until other values come than those that failed.
     ///
     /// # Errors
     /// The API server refuses an object of it; nothing is kept of the revision any more.
-    pub(crate) async fn hold(&mut self, why: String) -> Result<Action, Error> {
+    pub(crate) async fn hold(&mut self) -> Result<Action, Error> {
         let Some(rendering) = self.installed_rendering().await? else {
             return Err(Error::Lost(self.owner().secret_name()));
         };
@@ -63,16 +62,14 @@ impl<K: ReleaseObject> Run<'_, K> {
             Ok(drifted) => (drifted, None),
             Err(error) => (Vec::new(), Some(error)),
         };
-        self.report_installed(&rendering, &stores, drifted, Some(why))
+        let pending = self.status.pending.as_ref();
+        let why = pending.and_then(|it| it.rolled_back.clone());
+        self.report_installed(&rendering, &stores, drifted, why)
             .await?;
-        if let Some(error) = refused {
-            return Err(error);
+        match refused {
+            Some(error) => Err(error),
+            None => Ok(self.next_look(are_gone)),
         }
-        Ok(match (are_gone, self.period()) {
-            (false, _) => Action::requeue(WAIT),
-            (true, Some(period)) => Action::requeue(period),
-            (true, None) => Action::await_change(),
-        })
     }
 
     /// What was rendered for the installed revision. The values that it had are no longer known.
@@ -80,17 +77,9 @@ impl<K: ReleaseObject> Run<'_, K> {
         let (Some(installed), Some(inputs)) = (self.status.installed(), &self.status.inputs) else {
             return Ok(None);
         };
-        let (cluster, chart) = (&self.releases.cluster, self.installed.chart);
-        let of = Inputs {
-            digest: inputs.clone(),
-            release: Release {
-                name: self.object.meta().name.clone().unwrap_or_default(),
-                namespace: self.owner().namespace().to_owned(),
-                revision: installed.revision,
-                is_upgrade: installed.upgrade,
-            },
-            capabilities: cluster.capabilities(chart.asks_for_versions).await?,
-        };
+        let of = self
+            .inputs(inputs, installed.revision, installed.upgrade)
+            .await?;
         let known = self.known(|known| known.rendering.clone());
         if let Some(known) = known.filter(|known| known.of.is_same_but_for_cluster(&of)) {
             return Ok(Some(known));
@@ -98,7 +87,7 @@ impl<K: ReleaseObject> Run<'_, K> {
         let Some(kept) = self.owner().kept(&of).await? else {
             return Ok(None);
         };
-        let kept = Arc::new(rendering::of_kept(chart, of, &kept)?);
+        let kept = Arc::new(rendering::of_kept(self.installed.chart, of, &kept)?);
         // Whoever can write Secrets must not choose what is applied.
         if kept.digest != installed.digest {
             return Ok(None);

@@ -158,12 +158,12 @@ mod tests {
 
     #[test]
     fn the_manager_of_helm_is_the_one_that_named_the_release() {
-        let entry = |manager: &str, subresource: Option<&str>, annotations: &[&str]| {
+        let entry = |manager: &str, annotations: &[&str]| {
             let annotations = annotations
                 .iter()
                 .map(|name| (format!("f:{name}"), json!({})));
             json!({
-                "manager": manager, "operation": "Update", "subresource": subresource,
+                "manager": manager, "operation": "Update",
                 "fieldsV1": { "f:metadata": { "f:annotations": annotations.collect::<serde_json::Map<_, _>>() } },
             })
         };
@@ -173,11 +173,10 @@ mod tests {
         };
         let own = entry(
             "operator/charts-web",
-            None,
             &[marks::HELM_NAME, marks::HELM_NAMESPACE, marks::UID],
         );
-        let others = entry("kubectl-edit", None, &["example.com/a"]);
-        let helm = entry("helm-operator", None, &[marks::HELM_NAME]);
+        let others = entry("kubectl-edit", &["example.com/a"]);
+        let helm = entry("helm-operator", &[marks::HELM_NAME]);
         check(&[], None);
         check(&[own.clone(), others.clone()], None);
         check(&[own, others, helm], Some("helm-operator"));

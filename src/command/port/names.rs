@@ -42,8 +42,8 @@ impl Names {
         }
     }
 
-    /// Those of the kustomization `text` in a former project, or these, and a sentence for each that has no fixed value; `None`
-    /// without such a file.
+    /// The names that the kustomization `text` of a former project sets; these where it sets none. Also a sentence for each name that has
+    /// no fixed value. `None` if the former project has no such kustomization.
     pub fn found(&self, text: Option<&str>) -> Option<(Self, Vec<String>)> {
         let value: Value = yaml::read(text?).ok()?;
         let field = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
@@ -56,7 +56,7 @@ impl Names {
             match found {
                 Some(found) if is_plain(&found) => *ours = found,
                 Some(found) => odd.push(format!(
-                    "the {what} of the Go operator, `{found}`, has no fixed value: this project has `{ours}`"
+                    "the {what} of the former operator, `{found}`, has no fixed value: this project has `{ours}`"
                 )),
                 None => {}
             }

@@ -15,9 +15,9 @@ use super::{
 /// What two nodes stand for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Of {
-    /// Both are complete schemas. A field that one of them lacks may have any value there.
+    /// Both are whole schemas: where one lacks a field, it allows every value of that field.
     Schemas,
-    /// Both are guessed from values. A field that one of them lacks has the type that the other gives.
+    /// Both are guessed from values: where one lacks a field, the type comes from the other.
     Samples,
 }
 

@@ -262,7 +262,7 @@ impl Release {
         .with_context(|| format!("{} is not at revision {revision}", self.name))
     }
 
-    /// Waits until `Released` says that the newest generation failed, and returns what it says.
+    /// Waits until the condition `Released` reports a failure of the newest generation. Returns its reason and message.
     pub async fn failed(&self) -> Result<String> {
         eventually(LIMIT, async || {
             let large = self.api().get(self.name).await?;
