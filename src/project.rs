@@ -170,7 +170,7 @@ pub struct Resource {
     pub source: Option<Source>,
     /// The Helm chart whose releases the objects are: the fields of its types are the chart's values.
     pub chart: Option<ChartPath>,
-    /// Whether the revisions of its releases are kept as Helm keeps them; kinds of one chart share it.
+    /// Whether its controller is generated so that the revisions of its releases are kept as Helm keeps them.
     pub helm_storage: bool,
     /// Defaulting and validation of objects of this version, and the versions that are converted to it.
     pub webhooks: Option<Webhooks>,

@@ -126,7 +126,7 @@ pub struct ChartFlags {
     /// With --helm-chart: version of the chart, or a range [default: the newest]
     #[arg(long, value_name = "VERSION")]
     pub helm_chart_version: Option<String>,
-    /// With --helm-chart: keep each revision as Helm does too, in a Secret, so that helm list shows the releases; kinds of one chart share it
+    /// With --helm-chart: keep each revision as Helm does too, in a Secret, so that helm list shows the releases
     #[arg(long)]
     pub helm_storage: bool,
 }

@@ -7,7 +7,7 @@ use heck::ToSnakeCase as _;
 
 pub use self::taken::is_device;
 use self::taken::{
-    CHART_IMPORTS, COLLIDING_KINDS, CONTROLLER_TEST_IMPORTS, CRATES, FORMER_IMPORTS, IMAGE_LOCALS,
+    CHART_CONTROLLER_IMPORTS, CHART_IMPORTS, CHART_LOCALS, COLLIDING_KINDS, CONTROLLER_TEST_IMPORTS, CRATES, IMAGE_LOCALS,
     KEYWORDS, LOCALS, PACKAGE_RESERVED, WEBHOOK_IMPORTS,
 };
 use super::{ChartPath, ControllerName, Domain, Group, Kind, ProjectName, Version};
@@ -102,7 +102,7 @@ pub fn is_chart_import(type_name: &str) -> bool {
 const VARIABLE_MAX: usize = 20;
 
 /// The longest variable with which the method chain in the controller of a chart fits.
-const CHART_VARIABLE_MAX: usize = 18;
+const CHART_VARIABLE_MAX: usize = 16;
 
 /// The variable that holds an object of a kind: `memcached`, or `object` where that name is taken or long.
 pub fn variable(kind: &Kind) -> String {
@@ -124,7 +124,7 @@ pub fn variable_beside_image(variable: &str) -> String {
 
 /// The variable in the controller of a chart, which has it in a method chain.
 pub fn variable_beside_chart(variable: &str) -> String {
-    match variable.len() > CHART_VARIABLE_MAX {
+    match variable.len() > CHART_VARIABLE_MAX || has(CHART_LOCALS, variable) {
         true => "object".to_owned(),
         false => variable.to_owned(),
     }
@@ -141,9 +141,9 @@ pub fn import_beside_controllers(path: &str) -> (String, String) {
     import(path, &[])
 }
 
-/// The same in the controller of a chart whose objects another operator had.
-pub fn import_beside_former(path: &str) -> (String, String) {
-    import(path, FORMER_IMPORTS)
+/// The same in the controller of a chart.
+pub fn import_beside_chart(path: &str) -> (String, String) {
+    import(path, CHART_CONTROLLER_IMPORTS)
 }
 
 /// The name and the import of the type at `path` in the integration test of a controller.
@@ -289,7 +289,7 @@ mod tests {
                 let imports = match directory {
                     "tests/controllers" => CONTROLLER_TEST_IMPORTS,
                     // A variant of an enum, and what is imported into the unit tests alone, before which a glob stands back.
-                    "src/controllers" => &[FORMER_IMPORTS, &["Kube", "Values"]].concat(),
+                    "src/controllers" => &[CHART_CONTROLLER_IMPORTS, &["Kube"]].concat(),
                     // The types of a conversion are behind the module of their version, and have these names in its test.
                     _ => &[WEBHOOK_IMPORTS, &["Hub", "Spoke"]].concat(),
                 };

@@ -200,9 +200,17 @@ impl Key {
     /// The name of the object in the sample. Each version has an object of its own. The name is a DNS label, because other objects
     /// may be named after the object.
     pub fn sample_name(&self) -> String {
-        let end = format!("-sample-{}", self.version);
+        self.name_with(&format!("-sample-{}", self.version))
+    }
+
+    /// The same for a kind that has one version.
+    pub fn sample_name_of_any_version(&self) -> String {
+        self.name_with("-sample")
+    }
+
+    fn name_with(&self, end: &str) -> String {
         let kind: String = self.kind.as_str().chars().take(63 - end.len()).collect();
-        kind.to_lowercase() + &end
+        kind.to_lowercase() + end
     }
 }
 

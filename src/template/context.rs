@@ -400,7 +400,11 @@ fn apis(project: &Project) -> Vec<Vec<Subject>> {
             // What the operator before this one did with the objects, where a command takes them over.
             "former": null,
             // The name of the object in the sample.
-            "sample_name": view.key.sample_name(),
+            "sample_name": match view.resource.chart {
+                // Such a kind has one version, and the release has the name, too.
+                Some(_) => view.key.sample_name_of_any_version(),
+                None => view.key.sample_name(),
+            },
             // Whether etcd holds this version. Changes when a version is added: not for User files.
             "storage": view.storage,
             // The types, if they are generated from a CRD.

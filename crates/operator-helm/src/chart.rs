@@ -25,11 +25,10 @@ use crate::{error::Error, object::Object, releases::ReleaseObject, store, values
 ///
 /// ```
 /// use std::sync::LazyLock;
-/// use operator_helm::{Chart, include_dir::{self, include_dir}};
+/// use operator_helm::{Chart, include_chart};
 ///
-/// static CHART: LazyLock<Chart> = LazyLock::new(|| {
-///     Chart::embedded(&include_dir!("$CARGO_MANIFEST_DIR/tests/charts/web"))
-/// });
+/// static CHART: LazyLock<Chart> =
+///     LazyLock::new(|| include_chart!("$CARGO_MANIFEST_DIR/tests/charts/web").with_rollback());
 /// # fn main() -> Result<(), operator_helm::Error> { CHART.check(&Default::default()) }
 /// ```
 #[derive(Debug)]
@@ -66,17 +65,32 @@ pub enum Crds {
     Upgrade,
 }
 
+/// Compiles the chart in a directory into the operator: `include_chart!("$CARGO_MANIFEST_DIR/charts/memcached")` is a [`Chart`].
+/// `.helmignore` applies.
+///
+/// # Panics
+/// If the directory holds no chart: with it, no operator can be built.
+#[macro_export]
+macro_rules! include_chart {
+    ($directory:literal) => {{
+        // What `include_dir!` expands to names the crate.
+        use $crate::include_dir;
+        $crate::Chart::embedded($directory, &include_dir::include_dir!($directory))
+    }};
+}
+
 impl Chart {
-    /// The chart in a directory that is compiled into the operator. `.helmignore` applies.
-    ///
-    /// # Panics
-    /// If the directory holds no chart: with it, no operator can be built.
-    pub fn embedded(directory: &Dir<'_>) -> Self {
+    /// The chart of [`include_chart!`].
+    #[doc(hidden)]
+    pub fn embedded(path: &str, directory: &Dir<'_>) -> Self {
         let mut files = Vec::new();
         collect(directory, &mut files);
         match Self::of(files) {
             Ok(chart) => chart,
-            Err(error) => panic!("not a chart: {error}"),
+            Err(error) => {
+                let path = path.trim_start_matches("$CARGO_MANIFEST_DIR/");
+                panic!("`{path}` is no chart that can be installed: {error}")
+            }
         }
     }
 
@@ -159,20 +173,8 @@ impl Chart {
         }
     }
 
-    /// Grants a controller what it needs to install the chart: it may get, list, watch, create, patch and delete each kind of object
-    /// that a template can render, over all its branches, and it holds what the roles of the chart grant.
-    #[must_use]
-    pub fn permissions<K, C>(&'static self, controller: Controller<K, C>) -> Controller<K, C>
-    where
-        K: ReleaseObject,
-        C: Send + Sync + 'static,
-    {
-        // The admission plugin OwnerReferencesPermissionEnforcement asks for it, where a reference blocks the owner's deletion.
-        let controller = controller.needs_subresource::<K>("finalizers", &[Verb::Update]);
-        controller.needs_derived(|| self.rules())
-    }
-
-    /// The permissions of [`permissions`](Self::permissions).
+    /// The permissions that an operator needs to install the chart: to get, list, watch, create, patch and delete each kind of object
+    /// that a template can render, over all its branches, and what the roles of the chart grant.
     pub fn rules(&self) -> Rules {
         let found = kinds::of(&self.chart, &[]);
         let mut rules = Rules::default();
@@ -226,6 +228,21 @@ impl Chart {
     pub(crate) fn label(&self) -> String {
         let metadata = &self.chart.metadata;
         format!("{}-{}", metadata.name, metadata.version)
+    }
+}
+
+/// What a controller has that installs a chart.
+pub trait InstallsChart {
+    /// Grants the controller the [permissions](Chart::rules) to install the chart.
+    #[must_use]
+    fn installs(self, chart: &'static Chart) -> Self;
+}
+
+impl<K: ReleaseObject, C: Send + Sync + 'static> InstallsChart for Controller<K, C> {
+    fn installs(self, chart: &'static Chart) -> Self {
+        // The admission plugin OwnerReferencesPermissionEnforcement asks for it, where a reference blocks the owner's deletion.
+        let controller = self.needs_subresource::<K>("finalizers", &[Verb::Update]);
+        controller.needs_derived(|| chart.rules())
     }
 }
 

@@ -1,9 +1,12 @@
 //! The conditions of a release.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
-use operator_runtime::{ReconcileError, conditions};
+use operator_runtime::{ReadyCondition, ReconcileError, conditions};
 
 use crate::{error::Error, readiness::Readiness, releases::ReleaseObject};
+
+/// The condition of a release whose objects the API server has, and whose hooks have run. They may not be ready yet.
+pub const RELEASED: ReadyCondition = ReadyCondition::positive("Released");
 
 /// The longest message, in characters: of 32768 that the API server takes, for readability.
 const MESSAGE: usize = 2048;
@@ -36,6 +39,11 @@ pub(crate) fn of<K: ReleaseObject>(object: &K, outcome: &Outcome<'_>) -> Vec<Con
         let message: String = message.chars().take(MESSAGE).collect();
         conditions::new(object, type_, holds, reason, message)
     };
+    // Those of the release that is installed, which stay until another one is.
+    let of_object = object.status().map(|it| it.conditions.as_slice());
+    let deployed = of_object.and_then(|all| condition(all, "Deployed"));
+    let deployed = deployed.filter(|it| it.status == "True");
+    let notes = deployed.map_or("", |it| it.message.as_str());
     let verb = |is_upgrade: &bool| if *is_upgrade { "Upgrade" } else { "Install" };
     match outcome {
         Outcome::Installed {
@@ -103,7 +111,7 @@ pub(crate) fn of<K: ReleaseObject>(object: &K, outcome: &Outcome<'_>) -> Vec<Con
                 new("Ready", false, &reason, why),
                 new("Released", false, &reason, why),
                 new("Initialized", true, "Initialized", ""),
-                new("Deployed", *is_upgrade, &reason, ""),
+                new("Deployed", *is_upgrade, &reason, notes),
                 new("ReleaseFailed", false, &reason, ""),
                 new("Irreconcilable", false, "Reconciled", ""),
             ]
@@ -119,7 +127,7 @@ pub(crate) fn of<K: ReleaseObject>(object: &K, outcome: &Outcome<'_>) -> Vec<Con
             let all = [
                 new("Released", false, error.reason(), &message),
                 new("Initialized", true, "Initialized", ""),
-                new("Deployed", *is_upgrade, &failed, ""),
+                new("Deployed", *is_upgrade, &failed, notes),
                 new("ReleaseFailed", true, &failed, &message),
                 new(
                     "Irreconcilable",

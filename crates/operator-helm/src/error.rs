@@ -89,8 +89,8 @@ pub enum Error {
         /// Why it cannot be read.
         source: storage::Error,
     },
-    /// No chart was added for the controller.
-    #[error("no chart was added for the controller `{0}` and this kind")]
+    /// No chart was added for the type.
+    #[error("no chart was added for the type `{0}`: `Releases::add` adds one")]
     NoChart(&'static str),
     /// A call of the API server failed.
     #[error("a call to the API server failed")]

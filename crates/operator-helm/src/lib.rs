@@ -24,9 +24,12 @@ mod takeover;
 mod uninstall;
 mod values;
 
-pub use chart::{Chart, Crds};
+pub use chart::{Chart, Crds, InstallsChart};
+pub use conditions::RELEASED;
 pub use error::Error;
+#[doc(hidden)]
 pub use include_dir;
+pub use marks::SKIP_HOOKS;
 pub use releases::{ReleaseObject, Releases};
 pub use status::{InstalledObject, Pending, ReleaseStatus, Revision};
 pub use values::Values;

@@ -18,8 +18,8 @@ pub(crate) const ADOPT: &str = "operator-helm/adopt";
 /// The annotation of a custom resource that stops all work on it, but not its deletion.
 pub(crate) const PAUSED: &str = "operator-helm/paused";
 
-/// The annotation of a custom resource whose hooks do not run.
-pub(crate) const SKIP_HOOKS: &str = "operator-helm/skip-hooks";
+/// The annotation of a custom resource whose hooks do not run if it is `"true"`: where nothing runs Jobs, as in tests without nodes.
+pub const SKIP_HOOKS: &str = "operator-helm/skip-hooks";
 
 /// The finalizer of a custom resource, until its release is uninstalled.
 pub(crate) const FINALIZER: &str = "operator-helm/uninstall";

@@ -33,7 +33,6 @@ const NOTE: usize = 1024;
 pub(crate) struct Run<'a, K> {
     pub(crate) releases: &'a Releases,
     pub(crate) installed: &'a Installed<K>,
-    controller: &'static str,
     pub(crate) object: K,
     /// The values of the release.
     pub(crate) values: Table,
@@ -49,14 +48,12 @@ impl<'a, K: ReleaseObject> Run<'a, K> {
     pub(crate) fn new(
         releases: &'a Releases,
         installed: &'a Installed<K>,
-        controller: &'static str,
         object: &K,
         Values(values): Values,
     ) -> Self {
         Self {
             releases,
             installed,
-            controller,
             object: object.clone(),
             values,
             status: object.status().cloned().unwrap_or_default(),
@@ -106,7 +103,7 @@ impl<'a, K: ReleaseObject> Run<'a, K> {
     pub(crate) fn owner(&self) -> Owner<'_, K> {
         Owner {
             cluster: &self.releases.cluster,
-            controller: self.controller,
+            controller: self.installed.controller,
             object: &self.object,
             helm_storage: self.installed.chart.helm_storage,
         }

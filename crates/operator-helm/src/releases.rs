@@ -1,10 +1,15 @@
 //! The releases of an operator's charts.
 
-use std::{any::Any, collections::HashMap, fmt::Debug, sync::Arc};
+use std::{
+    any::{Any, TypeId, type_name},
+    collections::HashMap,
+    fmt::Debug,
+    sync::Arc,
+};
 
 use kube::{
     api::DynamicObject,
-    core::object::{HasSpec, HasStatus},
+    core::object::HasStatus,
     runtime::{events::Recorder, reflector::ObjectRef},
 };
 use operator_runtime::{Action, Applier, DynamicWatches, Manager, TypedObject, Watch};
@@ -16,10 +21,9 @@ use crate::{
     status::ReleaseStatus, values::Values,
 };
 
-/// A custom resource whose objects are releases: its spec has the values.
+/// A custom resource whose objects are releases.
 pub trait ReleaseObject:
     TypedObject
-    + HasSpec<Spec: Serialize>
     + HasStatus<Status = ReleaseStatus>
     + Serialize
     + DeserializeOwned
@@ -29,7 +33,6 @@ pub trait ReleaseObject:
 
 impl<K> ReleaseObject for K where
     K: TypedObject
-        + HasSpec<Spec: Serialize>
         + HasStatus<Status = ReleaseStatus>
         + Serialize
         + DeserializeOwned
@@ -42,12 +45,14 @@ pub struct Releases {
     pub(crate) cluster: Arc<Cluster>,
     pub(crate) applier: Applier,
     pub(crate) recorder: Recorder,
-    /// The charts, by the controllers that install them.
-    charts: HashMap<&'static str, Arc<dyn Any + Send + Sync>>,
+    /// The charts, by the types of the custom resources.
+    charts: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
 }
 
 /// A chart, and what is known of its releases.
 pub(crate) struct Installed<K> {
+    /// The controller that installs it.
+    pub(crate) controller: &'static str,
     pub(crate) chart: &'static Chart,
     pub(crate) watches: DynamicWatches<K>,
     /// What is known of its releases, by the uids of the custom resources.
@@ -74,61 +79,29 @@ impl Releases {
     ) {
         let own = Watch::new().labels(&format!("{}={controller}", marks::CONTROLLER));
         let installed = Installed {
+            controller,
             chart,
             watches: manager
                 .watches_dynamic::<K>(controller, own, |object| Vec::from_iter(release(object))),
             known: Mutex::default(),
         };
-        self.charts.insert(controller, Arc::new(installed));
+        self.charts.insert(TypeId::of::<K>(), Arc::new(installed));
     }
 
-    /// Drives the cluster toward what the chart renders for `object`: installs or upgrades its release, corrects what others changed,
-    /// or uninstalls it.
+    /// Drives the cluster toward what the chart renders for `object` with these values: installs or upgrades its release, corrects what
+    /// others changed, or uninstalls it.
     ///
     /// # Errors
     /// The release cannot be what the object asks for; its conditions say why.
     pub async fn reconcile<K: ReleaseObject>(
         &self,
-        controller: &'static str,
-        object: &K,
-    ) -> Result<Action, Error> {
-        let values = serde_json::to_value(object.spec()).and_then(serde_json::from_value);
-        let values = values.map_err(kube::Error::SerdeError)?;
-        self.reconcile_with(controller, object, values).await
-    }
-
-    /// Like [`reconcile`](Self::reconcile), with other values than those of the spec: for what the operator sets itself, such as an
-    /// image from its environment.
-    ///
-    /// ```
-    /// use operator_helm::{Error, ReleaseObject, Releases, Values};
-    /// use operator_runtime::Action;
-    ///
-    /// // In a generated project, `values` are `web.spec.0.clone()`.
-    /// async fn reconcile<K: ReleaseObject>(
-    ///     releases: &Releases,
-    ///     web: &K,
-    ///     mut values: Values,
-    /// ) -> Result<Action, Error> {
-    ///     values.set("image.repository", "registry.example.com/web");
-    ///     releases.reconcile_with("charts-web", web, values).await
-    /// }
-    /// ```
-    ///
-    /// # Errors
-    /// As [`reconcile`](Self::reconcile).
-    pub async fn reconcile_with<K: ReleaseObject>(
-        &self,
-        controller: &'static str,
         object: &K,
         values: Values,
     ) -> Result<Action, Error> {
-        let installed = self.charts.get(controller).cloned();
+        let installed = self.charts.get(&TypeId::of::<K>()).cloned();
         let installed = installed.and_then(|it| it.downcast::<Installed<K>>().ok());
-        let installed = installed.ok_or(Error::NoChart(controller))?;
-        Run::new(self, &installed, controller, object, values)
-            .reconcile()
-            .await
+        let installed = installed.ok_or(Error::NoChart(type_name::<K>()))?;
+        Run::new(self, &installed, object, values).reconcile().await
     }
 }
 

@@ -6,6 +6,7 @@ mod foreign;
 mod install;
 mod operator;
 mod record;
+mod samples;
 mod serve;
 mod wait;
 mod webhooks;
@@ -33,6 +34,7 @@ use tokio::runtime::{Builder, Runtime};
 pub use control_plane::{ControlPlane, Options, free_port};
 pub use foreign::crds_in;
 pub use operator::Operator;
+pub use samples::sample;
 pub use serve::main;
 pub use wait::{eventually, reported, wait_for};
 

@@ -64,8 +64,11 @@ pub const WEBHOOK_IMPORTS: &[&str] = &[
 /// The names that the types of a chart's kind import.
 pub const CHART_IMPORTS: &[&str] = &["ReleaseStatus", "Schema", "SchemaGenerator", "Values"];
 
-/// The names that the controller of a chart imports, in addition, where it takes objects over.
-pub const FORMER_IMPORTS: &[&str] = &["Secret", "Verb", "Watch"];
+/// The names that the controller of a chart imports; some of them only where it takes objects over.
+#[rustfmt::skip]
+pub const CHART_CONTROLLER_IMPORTS: &[&str] = &[
+    "Chart", "InstallsChart", "Secret", "Values", "Verb", "Watch",
+];
 
 /// The names that integration tests of controllers import.
 pub const CONTROLLER_TEST_IMPORTS: &[&str] = &["DeleteParams", "Duration", "Patch", "PatchParams"];
@@ -81,6 +84,9 @@ pub const LOCALS: &[&str] = &[
     "result", "second", "spec", "status", "stored", "table", "time", "update", "validate", "version", "wait_for", "wanted",
     "wanted_status", "webhook", "writes",
 ];
+
+/// Names that an object cannot have, in addition, in the controller of a chart and its test.
+pub const CHART_LOCALS: &[&str] = &["annotations", "chart", "sample", "values"];
 
 /// Names that an object cannot have, in addition, in a controller with an image.
 #[rustfmt::skip]

@@ -1,15 +1,18 @@
 //! The variables of the templates for kinds with a Helm chart.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
 use super::Subject;
 use crate::{
     name::{ChartPath, rust::Module},
-    project::Project,
+    project::{Project, Resource},
     template::catalogue::Scope,
 };
+
+/// The longest directory with which rustfmt leaves a call on one line.
+const MAX_DIRECTORY: usize = 38;
 
 /// A chart.
 pub fn chart(path: &ChartPath) -> Value {
@@ -20,23 +23,23 @@ pub fn chart(path: &ChartPath) -> Value {
         "directory": path.as_str(),
         // Its function in `src/charts.rs`.
         "function": Module::of_chart(path).ident,
+        // Whether rustfmt would break the call with the directory.
+        "is_long": path.as_str().len() > MAX_DIRECTORY,
     })
 }
 
-/// The charts of the project, each once. A chart has the storage of Helm if any of its kinds has.
+/// The charts of the project, each once.
 pub fn charts(project: &Project) -> Vec<Value> {
-    let mut charts: BTreeMap<&ChartPath, bool> = BTreeMap::new();
-    for (_, resource) in project.resources() {
-        if let Some(path) = &resource.chart {
-            *charts.entry(path).or_default() |= resource.helm_storage;
-        }
-    }
-    let charts = charts.into_iter().map(|(path, helm_storage)| {
-        let mut chart = chart(path);
-        chart["helm_storage"] = json!(helm_storage);
-        chart
-    });
-    charts.collect()
+    let resources = project.resources().into_iter();
+    let paths: BTreeSet<_> = resources.filter_map(|(_, it)| it.chart.as_ref()).collect();
+    paths.into_iter().map(chart).collect()
+}
+
+/// The chart that the controller of a kind installs, and how.
+pub fn installed(resource: &Resource) -> Option<Value> {
+    let mut chart = chart(resource.chart.as_ref()?);
+    chart["helm_storage"] = json!(resource.helm_storage);
+    Some(chart)
 }
 
 /// The controllers that install charts.

@@ -50,7 +50,7 @@ fn controller(view: ControllerView<'_>, operator: &str, library: &str) -> Subjec
     let mut names = Names::of(key, resource);
     let foreign = foreign_path(key, resource);
     // Only the default controller of a kind with a chart installs it.
-    let chart = resource.chart.as_ref().filter(|_| view.default);
+    let chart = charts::installed(resource).filter(|_| view.default);
     let own = foreign.is_none() && resource.source.is_none() && resource.chart.is_none();
     let path = match foreign {
         Some(path) => path,
@@ -58,8 +58,11 @@ fn controller(view: ControllerView<'_>, operator: &str, library: &str) -> Subjec
         None if resource.api.is_some() => format!("{}::{}", key.hub_module(), names.type_name),
         None => key.type_path(),
     };
-    let type_path = chart.map(|_| path.clone());
-    let (type_name, import) = rust::import_beside_controllers(&path);
+    let type_path = chart.as_ref().map(|_| path.clone());
+    let (type_name, import) = match chart {
+        Some(_) => rust::import_beside_chart(&path),
+        None => rust::import_beside_controllers(&path),
+    };
     let (test_type, test_import) = rust::import_beside_controller_tests(&in_tests(&path, library));
     names.type_name = type_name;
     names.file = view.module.file().to_owned();
@@ -69,6 +72,7 @@ fn controller(view: ControllerView<'_>, operator: &str, library: &str) -> Subjec
         false => format!("{}Ready", view.name.to_upper_camel_case()),
     };
     let finalizer = view.finalizer.then(|| format!("{operator}/{}", view.name));
+    let has_chart = chart.is_some();
     let more = json!({
         // The name at run time.
         "name": view.name,
@@ -94,21 +98,21 @@ fn controller(view: ControllerView<'_>, operator: &str, library: &str) -> Subjec
         "external": resource.external.is_some(),
         "namespaced": view.namespaced,
         // The chart that it installs, and the path of the type in another file.
-        "chart": chart.map(charts::chart),
+        "chart": chart,
         "type_path": type_path,
         // What the operator before this one did with the objects, where a command takes them over.
         "former": null,
     });
-    let scope = match (view.image, chart) {
+    let scope = match (view.image, has_chart) {
         (Some(_), _) => {
             names.variable = rust::variable_beside_image(&names.variable);
             Scope::DeployImage
         }
-        (None, Some(_)) => {
+        (None, true) => {
             names.variable = rust::variable_beside_chart(&names.variable);
             Scope::ChartController
         }
-        (None, None) => Scope::Controller,
+        (None, false) => Scope::Controller,
     };
     Subject::new(scope, names, more)
 }

@@ -5,14 +5,10 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use super::Subject;
-use crate::name::rust;
 
 /// The widest line, and the widest arguments of a call on one line, as rustfmt has them.
 const MAX_WIDTH: usize = 100;
 const MAX_ARGUMENTS: usize = 60;
-
-/// The longest method chain on one line.
-const MAX_CHAIN: usize = 60;
 
 /// The function that the templates define where a value comes from the environment.
 const VARIABLE: &str = "env_or_empty";
@@ -40,7 +36,6 @@ pub enum Part {
 /// The subject of a kind whose objects `former` had.
 pub fn taken_over(subject: &Subject, former: &Former) -> Subject {
     let mut subject = subject.clone();
-    let variable = &subject.names.variable;
     let values: String = former
         .values
         .iter()
@@ -56,15 +51,8 @@ pub fn taken_over(subject: &Subject, former: &Former) -> Subject {
         // The statements that set the values; empty without any.
         "statements": values,
         "has_variables": has_variables,
-        // The last expression of `reconcile`.
-        "release": release(variable),
     });
     subject.value["former"] = of_former;
-    if let Some(path) = subject.value["type_path"].as_str() {
-        let (type_name, import) = rust::import_beside_former(path);
-        subject.value["type"] = json!(type_name);
-        subject.value["import"] = json!(import);
-    }
     subject
 }
 
@@ -120,16 +108,6 @@ fn expression(parts: &[Part]) -> (&'static str, Vec<String>) {
             arguments[0] = literal(&text);
             ("format!(", arguments)
         }
-    }
-}
-
-/// The call that reconciles the release of `variable` with the values.
-fn release(variable: &str) -> String {
-    let call = format!("reconcile_with(NAME, &*{variable}, values)");
-    let line = format!("context.releases.{call}.await");
-    match line.len() > MAX_CHAIN {
-        true => format!("context\n        .releases\n        .{call}\n        .await"),
-        false => line,
     }
 }
 

@@ -3,19 +3,13 @@
 use std::sync::LazyLock;
 
 use kube::CustomResource;
-use operator_helm::{
-    Chart, ReleaseStatus, Values,
-    include_dir::{self, include_dir},
-};
+use operator_helm::{Chart, ReleaseStatus, Values, include_chart};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
 /// The chart, which is compiled into the operator.
-pub fn chart() -> &'static Chart {
-    static CHART: LazyLock<Chart> =
-        LazyLock::new(|| Chart::embedded(&include_dir!("$CARGO_MANIFEST_DIR/../chart")));
-    &CHART
-}
+pub static CHART: LazyLock<Chart> =
+    LazyLock::new(|| include_chart!("$CARGO_MANIFEST_DIR/../chart"));
 
 #[derive(Clone, Debug, Default, CustomResource, Deserialize, JsonSchema, Serialize)]
 #[kube(
@@ -30,5 +24,5 @@ pub fn chart() -> &'static Chart {
 pub struct CacheSpec(#[schemars(schema_with = "schema")] pub Values);
 
 fn schema(_: &mut SchemaGenerator) -> Schema {
-    chart().schema()
+    CHART.schema()
 }

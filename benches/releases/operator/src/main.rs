@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use clap::Parser;
-use operator_helm::{Error, Releases};
+use operator_helm::{Error, InstallsChart, Releases};
 use operator_runtime::{
     Action, Controller, Controllers, Flags, Manager, ManagerOptions, WatchScope,
 };
-use release_operator::{Cache, chart};
+use release_operator::{CHART, Cache};
 
 const OPTIONS: ManagerOptions = ManagerOptions {
     name: "release.bench.example.com",
@@ -24,13 +24,14 @@ struct Context {
 async fn main() -> anyhow::Result<()> {
     let manager = Manager::new(&OPTIONS, Flags::parse()).await?;
     let mut releases = Releases::new(&manager);
-    releases.add::<Cache>(&manager, NAME, chart());
-    let controller = Controller::new(NAME, reconcile).finalizer();
-    let controllers = Controllers::from(chart().permissions(controller));
+    releases.add::<Cache>(&manager, NAME, &CHART);
+    let controller = Controller::new(NAME, reconcile);
+    let controllers = Controllers::from(controller.finalizer().installs(&CHART));
     let context = Context { releases };
     Ok(manager.controllers(controllers, context).run().await?)
 }
 
 async fn reconcile(cache: Arc<Cache>, context: Arc<Context>) -> Result<Action, Error> {
-    context.releases.reconcile(NAME, &*cache).await
+    let values = cache.spec.0.clone();
+    context.releases.reconcile(&*cache, values).await
 }

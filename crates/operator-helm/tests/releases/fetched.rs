@@ -19,7 +19,9 @@ use kube::{
     api::{ApiResource, DynamicObject, ListParams, ObjectMeta, Patch, PatchParams},
     core::GroupVersionKind,
 };
-use operator_helm::{Chart, Error, InstalledObject, ReleaseStatus, Releases, Values};
+use operator_helm::{
+    Chart, Error, InstalledObject, InstallsChart, ReleaseStatus, Releases, Values,
+};
 use operator_runtime::{
     Action, Controller, Controllers, Manager, ManagerOptions, ReadyCondition, Rules, WatchScope,
     envtest::{Cluster, NAMESPACE, Operator, eventually},
@@ -73,7 +75,8 @@ pub struct Context {
 }
 
 async fn reconcile(large: Arc<Large>, context: Arc<Context>) -> Result<Action, Error> {
-    context.releases.reconcile(NAME, &*large).await
+    let values = large.spec.0.clone();
+    context.releases.reconcile(&*large, values).await
 }
 
 /// The controllers of the operator of a chart. It also has the permissions of the chart `before`, whose objects it may have to delete.
@@ -84,10 +87,10 @@ pub fn controllers(
     escalates: &'static [&'static str],
 ) -> Controllers<Context> {
     let controller = Controller::new(NAME, reconcile);
-    let controller = controller
+    let mut controller = controller
         .condition(ReadyCondition::positive("Ready"))
-        .finalizer();
-    let mut controller = chart.permissions(controller);
+        .finalizer()
+        .installs(chart);
     if !escalates.is_empty() {
         controller = controller.needs_derived(move || {
             let mut rules = Rules::default();
@@ -103,7 +106,7 @@ pub fn controllers(
     }
     Controllers::from(match std::ptr::eq(chart, before) {
         true => controller,
-        false => before.permissions(controller),
+        false => controller.installs(before),
     })
 }
 

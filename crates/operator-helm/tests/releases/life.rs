@@ -195,6 +195,10 @@ async fn a_failure_says_why_and_changes_nothing() -> Result<()> {
     let failed = release
         .condition("Released", "False", "spec.replicas")
         .await?;
+    // Scripts still read what is installed.
+    release
+        .condition("Deployed", "True", "fails says hello.")
+        .await?;
     ensure!(failed.reason == "ObjectRefused", "{failed:?}");
     ensure!(
         failed.message.contains("web/templates/set.yaml"),

@@ -18,8 +18,7 @@ use kube::{
     api::{DeleteParams, Patch, PatchParams, PostParams},
 };
 use operator_helm::{
-    Chart, Crds, Error, ReleaseStatus, Releases, Values,
-    include_dir::{self, include_dir},
+    Chart, Crds, Error, InstallsChart, ReleaseStatus, Releases, Values, include_chart,
 };
 use operator_runtime::{
     Action, Controller, Controllers, Manager, ManagerOptions, ReadyCondition, WatchScope,
@@ -44,7 +43,7 @@ pub const OPTIONS: ManagerOptions = ManagerOptions {
 
 pub fn chart() -> &'static Chart {
     static CHART: LazyLock<Chart> = LazyLock::new(|| {
-        Chart::embedded(&include_dir!("$CARGO_MANIFEST_DIR/tests/charts/web")).with_helm_storage()
+        include_chart!("$CARGO_MANIFEST_DIR/tests/charts/web").with_helm_storage()
     });
     &CHART
 }
@@ -82,7 +81,7 @@ spec:
 
 fn looks() -> &'static Chart {
     static CHART: LazyLock<Chart> =
-        LazyLock::new(|| Chart::embedded(&include_dir!("$CARGO_MANIFEST_DIR/tests/charts/looks")));
+        LazyLock::new(|| include_chart!("$CARGO_MANIFEST_DIR/tests/charts/looks"));
     &CHART
 }
 
@@ -105,7 +104,8 @@ fn schema_of_look(_: &mut SchemaGenerator) -> Schema {
 }
 
 async fn reconcile_look(look: Arc<Look>, context: Arc<Context>) -> Result<Action, Error> {
-    context.releases.reconcile("charts-look", &*look).await
+    let values = look.spec.0.clone();
+    context.releases.reconcile(&*look, values).await
 }
 
 #[derive(Clone, Debug, Default, PartialEq, CustomResource, Deserialize, JsonSchema, Serialize)]
@@ -130,17 +130,19 @@ pub struct Context {
 }
 
 async fn reconcile(web: Arc<Web>, context: Arc<Context>) -> Result<Action, Error> {
-    context.releases.reconcile(NAME, &*web).await
+    let values = web.spec.0.clone();
+    context.releases.reconcile(&*web, values).await
 }
 
 pub fn controllers(chart: &'static Chart) -> Controllers<Context> {
     let controller = Controller::new(NAME, reconcile);
     let controller = controller
         .condition(ReadyCondition::positive("Ready"))
-        .finalizer();
-    let mut all = Controllers::from(chart.permissions(controller));
-    let look = Controller::new("charts-look", reconcile_look).finalizer();
-    all.add(looks().permissions(look));
+        .finalizer()
+        .installs(chart);
+    let mut all = Controllers::from(controller);
+    let look = Controller::new("charts-look", reconcile_look);
+    all.add(look.finalizer().installs(looks()));
     all
 }
 

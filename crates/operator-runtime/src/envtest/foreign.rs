@@ -37,7 +37,8 @@ pub fn crds_in(directory: impl AsRef<Path>) -> Result<Vec<CustomResourceDefiniti
     Ok(crds)
 }
 
-fn files(directory: &Path) -> Result<BTreeSet<PathBuf>> {
+/// The YAML files of a directory, by name; none if there is no directory.
+pub(super) fn files(directory: &Path) -> Result<BTreeSet<PathBuf>> {
     let entries = match fs::read_dir(directory) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(BTreeSet::new()),
         entries => entries.with_context(|| format!("cannot read {}", directory.display()))?,
