@@ -72,7 +72,7 @@ pub enum Crds {
 /// If the directory holds no chart: with it, no operator can be built.
 #[macro_export]
 macro_rules! include_chart {
-    ($directory:literal) => {{
+    ($directory:tt) => {{
         // What `include_dir!` expands to names the crate.
         use $crate::include_dir;
         $crate::Chart::embedded($directory, &include_dir::include_dir!($directory))

@@ -23,20 +23,12 @@ use crate::{
 
 /// A custom resource whose objects are releases.
 pub trait ReleaseObject:
-    TypedObject
-    + HasStatus<Status = ReleaseStatus>
-    + Serialize
-    + DeserializeOwned
-    + Debug
+    TypedObject + HasStatus<Status = ReleaseStatus> + Serialize + DeserializeOwned + Debug
 {
 }
 
 impl<K> ReleaseObject for K where
-    K: TypedObject
-        + HasStatus<Status = ReleaseStatus>
-        + Serialize
-        + DeserializeOwned
-        + Debug
+    K: TypedObject + HasStatus<Status = ReleaseStatus> + Serialize + DeserializeOwned + Debug
 {
 }
 

@@ -30,7 +30,7 @@ pub fn chart(path: &ChartPath) -> Value {
 
 /// The charts of the project, each once.
 pub fn charts(project: &Project) -> Vec<Value> {
-    let resources = project.resources().into_iter();
+    let resources = project.resources();
     let paths: BTreeSet<_> = resources.filter_map(|(_, it)| it.chart.as_ref()).collect();
     paths.into_iter().map(chart).collect()
 }

@@ -51,9 +51,8 @@ mod tests {
     #[test]
     fn the_first_of_the_kind_is_found() -> Result<()> {
         let directory = tempfile::tempdir()?;
-        let map = |name: &str| {
-            format!("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {name}\n")
-        };
+        let map =
+            |name: &str| format!("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {name}\n");
         let files = [
             ("kustomization.yaml", "resources: [b.yaml]\n".to_owned()),
             ("c.yaml", map("second")),

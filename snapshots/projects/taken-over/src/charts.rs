@@ -2,21 +2,14 @@
 
 //! The charts that this operator installs. They are compiled into it.
 
-use std::sync::LazyLock;
-
-use operator_helm::Chart;
-use operator_helm::include_dir::{self, include_dir};
+use operator_helm::{Chart, include_chart};
 
 /// `charts/memcached`.
-#[rustfmt::skip]
-pub fn memcached() -> &'static Chart {
-    static CHART: LazyLock<Chart> = LazyLock::new(|| Chart::embedded(&include_dir!("$CARGO_MANIFEST_DIR/charts/memcached")));
-    &CHART
+pub fn memcached() -> Chart {
+    include_chart!("$CARGO_MANIFEST_DIR/charts/memcached")
 }
 
 /// `charts/proxy`.
-#[rustfmt::skip]
-pub fn proxy() -> &'static Chart {
-    static CHART: LazyLock<Chart> = LazyLock::new(|| Chart::embedded(&include_dir!("$CARGO_MANIFEST_DIR/charts/proxy")));
-    &CHART
+pub fn proxy() -> Chart {
+    include_chart!("$CARGO_MANIFEST_DIR/charts/proxy")
 }

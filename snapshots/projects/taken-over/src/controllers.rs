@@ -28,7 +28,7 @@ pub fn all() -> Controllers<Context> {
 #[rustfmt::skip]
 pub fn releases(manager: &Manager) -> Releases {
     let mut releases = Releases::new(manager);
-    releases.add::<crate::api::cache::memcached::Memcached>(manager, cache::memcached::NAME, crate::charts::memcached());
-    releases.add::<crate::api::edge_example_org::proxy::Proxy>(manager, edge_example_org::proxy::NAME, crate::charts::proxy());
+    releases.add::<crate::api::cache::memcached::Memcached>(manager, cache::memcached::NAME, &cache::memcached::CHART);
+    releases.add::<crate::api::edge_example_org::proxy::Proxy>(manager, edge_example_org::proxy::NAME, &edge_example_org::proxy::CHART);
     releases
 }

@@ -19,6 +19,11 @@ use serde::{Deserialize, Serialize};
     derive = "Default",
     derive = "PartialEq",
     status = "ReleaseStatus",
+    printcolumn(
+        name = "Ready",
+        type_ = "string",
+        json_path = r#".status.conditions[?(@.type=="Ready")].status"#
+    ),
     printcolumn(name = "Revision", type_ = "integer", json_path = ".status.revision"),
     printcolumn(
         name = "Age",
