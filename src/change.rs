@@ -108,6 +108,7 @@ impl Note {
             NoteKind::Markers => vec![Script::edit([path]).into()],
             NoteKind::NoChart => vec![self.chart().into()],
             NoteKind::Orphaned
+            | NoteKind::Dropped
             | NoteKind::Owned
             | NoteKind::Outdated
             | NoteKind::BaseLost
@@ -154,6 +155,8 @@ pub enum NoteKind {
     Edited,
     /// An edited file is no longer part of the project; it stays, and belongs to the user.
     Orphaned,
+    /// The newer source of a copied file does not have it, but it was edited; it stays.
+    Dropped,
     /// A file that was taken over is no longer part of the project; it stays.
     Owned,
     /// The desired text of a file that was taken over has changed; the file stays.
@@ -180,6 +183,7 @@ impl NoteKind {
         match self {
             Self::Edited => "edited",
             Self::Orphaned => "orphaned",
+            Self::Dropped => "dropped",
             Self::Owned => "owned",
             Self::Outdated => "outdated",
             Self::Missing => "missing",
@@ -275,7 +279,7 @@ impl ConflictKind {
             Self::EditedOnBranch(None) => {
                 "was edited on both merged branches, in lines whose generated text has changed".to_owned()
             }
-            Self::Overlap => "has edits in the same lines as its new generated text".to_owned(),
+            Self::Overlap => "has edits in the same lines as its new text".to_owned(),
             Self::Markers(line) => {
                 format!("has conflict markers (line {line}): resolve them first")
             }

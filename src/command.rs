@@ -141,6 +141,8 @@ fn dispatch(cli: &Cli, report: &Report) -> Result<u8> {
 /// Refuses to keep files that the command line says to overwrite.
 fn refuse_keep(cli: &Cli) -> Result<()> {
     let words = match &cli.command {
+        // A chart is merged with `--force`, and nothing of it is overwritten.
+        Command::Create(Create::Api(flags)) if flags.chart.helm_chart.is_some() => return Ok(()),
         Command::Create(Create::Api(flags)) if flags.force => "--force",
         Command::Create(Create::Webhook(flags)) if flags.force => "--force",
         Command::Disown(_) => "disown",

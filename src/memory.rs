@@ -3,7 +3,10 @@
 //! Invariants: reading and writing a lock gives the same bytes; a lock that git merged by union (doubled header lines, two
 //! rows for one path, rows out of order), or left with conflict markers, has the rows of both branches.
 
-use std::{collections::BTreeMap, path::Path};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use crate::{
     advice::Script,
@@ -21,6 +24,9 @@ pub const DIRECTORY: &str = ".operator-forge";
 pub const LOCK: &str = ".operator-forge/lock";
 /// The last applied `PROJECT`, relative to the project's root.
 pub const APPLIED_PROJECT: &str = ".operator-forge/PROJECT";
+
+/// The Helm charts as they were copied, a directory for each chart.
+pub const COPIES: &str = ".operator-forge/charts";
 
 /// The CRDs that types are generated from, a directory for each CRD and a file for each version.
 const CRDS: &str = ".operator-forge/crds/";
@@ -52,6 +58,32 @@ pub fn base_path(path: &RelPath) -> Result<RelPath> {
 /// The path of the definition that the types of a version are generated from.
 pub fn definition_path(name: &CrdName, version: Version) -> Result<RelPath> {
     Ok(format!("{CRDS}{name}/{version}.json").parse()?)
+}
+
+/// The path of the last copy of a file that was copied to `path`, which is in `charts/`.
+pub fn copy_path(path: &RelPath) -> Result<RelPath> {
+    Ok(format!("{DIRECTORY}/{path}").parse()?)
+}
+
+/// The last copy of the chart `name`, by the paths of its files in the project. It is empty if none was copied.
+pub fn copies(root: &Path, name: &str) -> Result<BTreeMap<RelPath, Vec<u8>>> {
+    let directory = root.join(COPIES).join(name);
+    if !directory.is_dir() {
+        return Ok(BTreeMap::new());
+    }
+    let found = tree::search(&directory, &[], |_| true);
+    let found = found.map_err(|it| {
+        Failure::refused(format!("cannot read `{}`: {}", it.path.display(), it.error))
+            .note(format!(
+                "`{COPIES}` has the charts as they were copied, which newer ones are merged with"
+            ))
+            .advise(Script::of("git checkout HEAD --").arg(format!("{COPIES}/{name}")))
+    })?;
+    let of_project = |(path, bytes): (PathBuf, Vec<u8>)| {
+        let path = path.strip_prefix(root.join(DIRECTORY)).ok()?.to_str()?;
+        Some((path.replace('\\', "/").parse().ok()?, bytes))
+    };
+    Ok(found.into_iter().filter_map(of_project).collect())
 }
 
 /// The refusal of an entry whose types are generated from the definition at `path`, which is missing.

@@ -33,6 +33,8 @@ impl Driver {
     /// The driver for a file of this name.
     pub fn of(path: &RelPath) -> Self {
         match path.extension() {
+            // Only what they render is YAML.
+            _ if is_chart_template(path) => Self::Text,
             "rs" => Self::Rust,
             "toml" => Self::Toml,
             "yaml" | "yml" => Self::Yaml,
@@ -81,6 +83,11 @@ impl Driver {
                 .map_err(|error| error.to_string()),
         }
     }
+}
+
+/// Whether a file is a template of a Helm chart in the project.
+fn is_chart_template(path: &RelPath) -> bool {
+    path.as_str().starts_with("charts/") && path.as_str().contains("/templates/")
 }
 
 /// Merges two sets of lines: removes the lines that the template dropped from `ours`, and appends those that it added. The user's order and comments stay.

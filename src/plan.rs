@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use self::{file::Planned, sides::Sides};
 pub use self::{
     file::verdict,
-    inputs::{GitMerge, Inputs, NamedFiles, Progress, Rewritten},
+    inputs::{CopiedFile, GitMerge, Inputs, NamedFiles, Progress, Rewritten},
     sides::text,
 };
 use crate::{
@@ -36,7 +36,8 @@ pub type Moves = BTreeMap<RelPath, RelPath>;
 /// The paths to read before planning: everything desired, remembered or named, the record itself, and the bases.
 pub fn paths(inputs: &Inputs) -> Result<BTreeSet<RelPath>> {
     let rows = inputs.memory.rows.keys();
-    let named = inputs.named.rewritten.keys();
+    let copied = inputs.named.copied.keys();
+    let named = inputs.named.rewritten.keys().chain(copied.clone());
     let files = inputs.desired.keys().chain(rows).chain(named);
     let mut paths: BTreeSet<RelPath> = files.cloned().collect();
     let is_shared = |path: &&RelPath| {
@@ -47,6 +48,8 @@ pub fn paths(inputs: &Inputs) -> Result<BTreeSet<RelPath>> {
     let shared = paths.iter().filter(is_shared);
     let bases: Result<Vec<RelPath>> = shared.map(memory::base_path).collect();
     paths.extend(bases?);
+    let copies: Result<Vec<RelPath>> = copied.map(memory::copy_path).collect();
+    paths.extend(copies?);
     paths.extend(inputs.definitions.keys().cloned());
     for path in [FILE, memory::APPLIED_PROJECT, memory::LOCK] {
         paths.insert(path.parse()?);
@@ -101,6 +104,7 @@ pub fn plan(inputs: &Inputs) -> Result<ChangeSet> {
     let moved: BTreeSet<&RelPath> = moves.values().collect();
     let known = inputs.memory.rows.keys().filter(|it| !moved.contains(it));
     let known = known.chain(inputs.named.rewritten.keys());
+    let known = known.chain(inputs.named.copied.keys());
     let all: BTreeSet<&RelPath> = inputs.desired.keys().chain(known).collect();
     // The files are independent, and hashing them is most of the work.
     let planned = all
@@ -120,7 +124,9 @@ pub fn plan(inputs: &Inputs) -> Result<ChangeSet> {
             path: moves.get(path).unwrap_or(path).clone(),
             why,
         }));
-        rows.extend(planned.row.map(|row| (path.clone(), row)));
+        let row = planned.row;
+        let row = row.filter(|_| !inputs.named.copied.contains_key(path));
+        rows.extend(row.map(|row| (path.clone(), row)));
     }
     set.changes.sort_by(|a, b| a.path.cmp(&b.path));
     record(inputs, &moves, rows, &mut set)?;
@@ -129,7 +135,7 @@ pub fn plan(inputs: &Inputs) -> Result<ChangeSet> {
     Ok(set)
 }
 
-/// Adds the changes of the record: the bases of Shared files, both copies of `PROJECT`, and the lock, which comes last.
+/// Adds the changes of the record: the bases of Shared files, copies of copied files, both copies of `PROJECT`, and the lock, which comes last.
 fn record(
     inputs: &Inputs,
     moves: &Moves,
@@ -190,6 +196,9 @@ fn record(
     }
     for (path, definition) in &inputs.definitions {
         put(path.clone(), definition.clone());
+    }
+    for (path, copied) in &inputs.named.copied {
+        put(memory::copy_path(path)?, copied.new.clone());
     }
     rows.extend(inputs.aside.clone());
     let memory = Memory {

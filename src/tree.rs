@@ -286,8 +286,11 @@ impl fmt::Debug for Digest {
     }
 }
 
-/// `new` with the line ends of most lines of `old`.
+/// `new` with the line ends of most lines of `old`. What is not text stays as it is.
 pub fn with_line_ends_of(old: &[u8], new: Content) -> Content {
+    if new.contains(&0) {
+        return new;
+    }
     let all = old.iter().filter(|&&byte| byte == b'\n').count();
     if all >= 2 * old.windows(2).filter(|pair| pair == b"\r\n").count() {
         return new;

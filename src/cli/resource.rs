@@ -102,7 +102,7 @@ pub struct Api {
     /// Copy the types of this version, and convert between the two
     #[arg(long, value_name = "VERSION", add = ArgValueCandidates::new(complete::versions))]
     pub from_version: Option<String>,
-    /// Overwrite the files of the API, or the chart of a kind that exists
+    /// Overwrite the files of the API; with --helm-chart and a kind that exists, merge a newer chart with the edits of the old one instead
     #[arg(long)]
     pub force: bool,
     /// Flags of kubebuilder without a meaning here.

@@ -42,16 +42,16 @@ pub fn run(
     let there = before.resource(&key);
     let is_update = there.is_some_and(|it| it.chart.as_ref() == Some(&path));
     let copied = copy::of(&workspace.root, &source, &path)?;
-    if !create.force {
-        copied.refuse_others(&source, &path, is_update.then_some(&key))?;
+    if is_update && !create.force {
+        return Err(copied.refusal(&source, &path, &key));
     }
     let project = before.create_api(&create)?;
     let files = template::files_of(&project, &key, &create)?;
     remarks.extend(derived(&path, &source.chart));
     let fault = fault(&source.chart);
-    let lost = copied.lost(&path);
-    let is_incomplete = fault.is_some() || lost.is_some();
-    remarks.extend(fault.into_iter().chain(lost));
+    let left = copied.left(&path);
+    let is_incomplete = fault.is_some() || left.is_some();
+    remarks.extend(fault.into_iter().chain(left));
     // A newer chart leaves the controller and its test as they are.
     let forced = match create.force && !is_update {
         true => files.clone(),
@@ -59,13 +59,14 @@ pub fn run(
     };
     Ok(Request {
         named: NamedFiles {
-            rewritten: copied.rewritten(),
+            copied: copied.files(),
             ..NamedFiles::default()
         },
         forced,
         remarks,
         is_incomplete,
         next: steps(&files, is_update),
+        explain: Some(copy::explain),
         ..Request::of("create api", project)
     })
 }
@@ -74,7 +75,7 @@ pub fn run(
 pub fn fault(chart: &Chart) -> Option<String> {
     let fault = render(chart, &Table::new(), &Options::default()).err()?;
     Some(format!(
-        "the chart does not render with its own values: {}; what it needs goes into `spec` of the sample and into the two tests",
+        "the chart does not render with its own values: {}; what it needs goes into `spec` of the sample",
         one_line(&fault.to_string())
     ))
 }
@@ -202,6 +203,7 @@ fn fields(path: &ChartPath, chart: &Chart) -> Vec<String> {
     let shown = |field: schema::Field| {
         let default = field.default.to_string();
         match field.default.is_null() || default.len() > LONGEST {
+            _ if field.required => format!("`{}` ({}, required)", field.path, field.kind),
             true => format!("`{}` ({})", field.path, field.kind),
             false => format!("`{}` ({}, {default})", field.path, field.kind),
         }
@@ -236,6 +238,16 @@ fn permissions(chart: &Chart) -> Vec<String> {
             .push("permissions: `.needs::<…>(&[Verb::…])` at the controller adds one".to_owned());
     }
     remarks
+}
+
+/// Some paths as words: the first ones, and how many more there are.
+fn listed<'a>(paths: impl ExactSizeIterator<Item = &'a str>) -> String {
+    let more = paths.len().saturating_sub(NAMED);
+    let mut shown: Vec<_> = paths.take(NAMED).map(|path| format!("`{path}`")).collect();
+    if more > 0 {
+        shown.push(format!("and {more} more"));
+    }
+    shown.join(", ")
 }
 
 /// The lines of a text as one.

@@ -124,7 +124,7 @@ impl Takeover<'_> {
                 ))
                 .advise(Script::put_aside(path.as_str())));
         }
-        self.named.rewritten.extend(copied.rewritten());
+        self.named.copied.extend(copied.files());
         self.remarks
             .extend(create_chart::derived(path, &source.chart));
         self.remarks.extend(create_chart::fault(&source.chart));

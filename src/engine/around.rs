@@ -51,6 +51,9 @@ pub fn enter(cli: &mut Cli, words: &mut Vec<String>) -> Option<PathBuf> {
         }
         Command::Create(Create::Api(flags)) => {
             let source = flags.from_crd.as_mut();
+            let chart = &mut flags.chart;
+            let is_path = chart.helm_chart_repo.is_none();
+            let source = source.or(chart.helm_chart.as_mut().filter(|_| is_path));
             source.filter(|it| start.join(&**it).exists()).map(rebase);
         }
         Command::Edit(flags) => {

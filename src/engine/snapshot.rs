@@ -139,7 +139,7 @@ fn missing_charts(workspace: &Workspace, request: &Request) -> Result<Vec<RelPat
     let mut missing = Vec::new();
     for chart in charts {
         let path: RelPath = format!("{chart}/Chart.yaml").parse()?;
-        let is_written = request.named.rewritten.contains_key(&path);
+        let is_written = request.named.copied.contains_key(&path);
         if !is_written && tree::find(&workspace.root, &path)? == Found::Absent {
             missing.push(path);
         }

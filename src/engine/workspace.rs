@@ -15,6 +15,7 @@ use crate::{
     git::Status,
     memory::{self, Memory},
     merge::markers,
+    name::ChartPath,
     plan::Rewritten,
     project::{self, Definition, FILE, Key, Project, Source},
     reconcile::LastApplied,
@@ -93,7 +94,7 @@ impl Workspace {
     }
 
     /// The definitions that the types of `after` are generated from, by path. Those of the project before the command that are
-    /// no longer used are `None`.
+    /// no longer used are `None`, and so are the copies of charts that no kind of `after` has.
     pub fn definitions(&self, after: &Project) -> Result<BTreeMap<RelPath, Option<Content>>> {
         let mut definitions = BTreeMap::new();
         let projects = std::iter::once(&self.project).chain(&self.applied);
@@ -104,6 +105,16 @@ impl Workspace {
             let path = memory::definition_path(&source.name, key.version)?;
             let text = source.definition.as_ref().map(|it| it.text().to_owned());
             definitions.insert(path, text.map(|text| text.into_bytes().into()));
+        }
+        let charts = after.resources().filter_map(|(_, it)| it.chart.as_ref());
+        let charts: BTreeSet<&str> = charts.map(ChartPath::name).collect();
+        for name in tree::names(&self.root.join(memory::COPIES)) {
+            if !charts.contains(name.as_str()) {
+                let copies = memory::copies(&self.root, &name)?;
+                for path in copies.keys() {
+                    definitions.insert(memory::copy_path(path)?, None);
+                }
+            }
         }
         Ok(definitions)
     }

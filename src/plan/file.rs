@@ -123,6 +123,9 @@ fn undesired(
             before: disk.map(<[u8]>::to_vec),
             after: None,
         }),
+        Verdict::Orphan if inputs.named.copied.contains_key(path) => {
+            planned.note = Some(NoteKind::Dropped);
+        }
         Verdict::Orphan => planned.note = Some(NoteKind::Orphaned),
         _ => {}
     }

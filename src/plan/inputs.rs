@@ -10,7 +10,7 @@ use crate::{
     git::Unmerged,
     memory::Memory,
     reconcile::LastApplied,
-    tree::{self, Content, Digest, Found, Owner, RelPath, Tree},
+    tree::{self, Content, Digest, File, Found, Owner, RelPath, Tree},
 };
 
 /// Everything that a plan depends on.
@@ -28,7 +28,7 @@ pub struct Inputs {
     pub git: GitMerge,
     /// The text of `PROJECT` after the command.
     pub project: String,
-    /// The definitions that types are generated from, by path; `None` for a path that is no longer used.
+    /// The definitions that types are generated from, by path; `None` for a path that is no longer used, also of a copied chart.
     pub definitions: BTreeMap<RelPath, Option<Content>>,
     /// User files that the command names explicitly.
     pub named: NamedFiles,
@@ -64,7 +64,7 @@ impl Inputs {
     }
 
     /// The row and the text of the file at `path`. Where it is, `at`, is the same path, or the one that it moves from. A file that the
-    /// command rewrites has its new ones, and one that it forgets has no row.
+    /// command rewrites has its new ones, one that it copies the row of its copy, and one that it forgets has no row.
     pub fn observed(
         &self,
         path: &RelPath,
@@ -73,8 +73,11 @@ impl Inputs {
         if let Some(rewritten) = self.named.rewritten.get(path) {
             return (rewritten.row.as_ref(), rewritten.text());
         }
-        let last = self.last(at);
         let disk = self.on_disk(at).map(|bytes| Cow::Borrowed(&**bytes));
+        if let Some(copied) = self.named.copied.get(path) {
+            return (copied.row.as_ref(), disk);
+        }
+        let last = self.last(at);
         let is_forgotten = self.named.forgotten.contains(path);
         (last.filter(|_| !is_forgotten), disk)
     }
@@ -112,18 +115,53 @@ pub struct NamedFiles {
     pub rewritten: BTreeMap<RelPath, Rewritten>,
     /// Files that follow a newer definition: the text that was generated from the former one.
     pub updated: BTreeMap<RelPath, Content>,
+    /// Files that are copied from elsewhere, and merged with what they became in the project.
+    pub copied: BTreeMap<RelPath, CopiedFile>,
     /// The old path of each rewritten file that moves, by its new one.
     pub moved: BTreeMap<RelPath, RelPath>,
 }
 
 impl NamedFiles {
-    /// Gives the created files their first content.
+    /// Gives the created files their first content, and adds the copied files.
     pub fn start(&self, desired: &mut Tree) {
         for (path, content) in &self.created {
             if let Some(file) = desired.get_mut(path) {
                 (file.content, file.known) = (content.clone(), None);
             }
         }
+        for (path, copied) in &self.copied {
+            if let Some(content) = &copied.new {
+                let file = File {
+                    owner: Owner::User,
+                    content: content.clone(),
+                    known: None,
+                    named: false,
+                    former: Vec::new(),
+                };
+                desired.insert(path.clone(), file);
+            }
+        }
+    }
+}
+
+/// A User file that is copied from elsewhere, such as a file of a Helm chart. The lock has no row for it: the copies are kept as they
+/// were made, and they are the bases of the next merge.
+#[derive(Clone, Debug, Default)]
+pub struct CopiedFile {
+    /// The text of the last copy; `None` if there is none.
+    pub base: Option<Content>,
+    /// The text to copy; `None` if the source does not have the file.
+    pub new: Option<Content>,
+    /// The row that the lock would have.
+    row: Option<LastApplied<Digest>>,
+}
+
+impl CopiedFile {
+    /// The file at `path`.
+    pub fn of(path: &RelPath, base: Option<Content>, new: Option<Content>) -> Self {
+        let row = base.as_ref();
+        let row = row.map(|base| LastApplied::of(Owner::User, Digest::of(path, base)));
+        Self { base, new, row }
     }
 }
 

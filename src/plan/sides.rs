@@ -43,7 +43,7 @@ pub enum Base<'a> {
     Stored(&'a [u8]),
     /// Of a Tool file: rendered from the last applied project.
     Rendered(&'a [u8]),
-    /// Of a User file that follows a newer definition: generated from the one before.
+    /// Of a User file that follows a newer definition: generated from the one before. Of a copied file: the last copy.
     Former(&'a [u8]),
 }
 
@@ -68,7 +68,10 @@ impl<'a> Sides<'a> {
             false => None,
         };
         let stored = || inputs.on_disk(base_path.as_ref()?);
-        let base = match (inputs.named.updated.get(path), inputs.applied.get(path)) {
+        let copied = inputs.named.copied.get(path);
+        let former = inputs.named.updated.get(path);
+        let former = former.or_else(|| copied?.base.as_ref());
+        let base = match (former, inputs.applied.get(path)) {
             (Some(former), _) => Base::Former(former),
             (None, Some(rendered)) => Base::Rendered(rendered),
             (None, None) => stored().map_or(Base::Unknown, |bytes| Base::Stored(bytes)),
@@ -87,7 +90,7 @@ impl<'a> Sides<'a> {
             desired,
             digest,
             base,
-            git: (!inputs.named.rewritten.contains_key(path)).then(|| Git {
+            git: (copied.is_none() && !inputs.named.rewritten.contains_key(path)).then(|| Git {
                 progress: inputs.git.progress,
                 of_file: texts(at),
                 of_base: base_path.as_ref().and_then(texts),

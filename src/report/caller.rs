@@ -54,6 +54,10 @@ impl Caller {
                 "is no longer part of the project, but was edited; it is kept, and yours to delete"
                     .to_owned()
             }
+            NoteKind::Dropped => {
+                "is not in the newer chart, but was edited; it is kept, and yours to delete"
+                    .to_owned()
+            }
             NoteKind::Owned => {
                 "is no longer part of the project, but you own it; it is kept, and yours to delete"
                     .to_owned()

@@ -13,10 +13,19 @@ const CREATE: &str = "operator-forge create api -q --helm-chart $CHARTS/memcache
 const DELETE: &str =
     "operator-forge delete api -q --group charts --version v1alpha1 --kind Memcached";
 
+/// The charts as they were copied.
+const COPIES: &str = ".operator-forge/charts/";
+
 #[track_caller]
 fn succeed(directory: &Path, command: &str) {
     let step = shell(directory, command);
     assert_eq!(step.code, 0, "{command}\n{}", step.output);
+}
+
+/// What `PROJECT` names, and goes wherever it goes: the charts, and their copies.
+fn sources(mut tree: Tree) -> Tree {
+    tree.retain(|path, _| ["charts/", COPIES].iter().any(|it| path.starts_with(it)));
+    tree
 }
 
 /// A new project.
@@ -64,9 +73,155 @@ fn a_delete_leaves_the_chart_alone() {
     for source in ["$CHARTS/memcached", "charts/memcached"] {
         let create = format!("operator-forge create api -q --helm-chart {source}");
         succeed(root, &create);
-        assert_same(&create, &created, &tree(root));
+        let mut expected = created.clone();
+        if source.starts_with("charts/") {
+            // Nothing was copied.
+            expected.retain(|path, _| !path.starts_with(COPIES));
+        }
+        assert_same(&create, &expected, &tree(root));
         succeed(root, DELETE);
+        assert_same(DELETE, &left, &tree(root));
     }
+}
+
+/// A newer chart beside the project, and the command that merges it.
+struct Newer {
+    directory: TempDir,
+    update: String,
+}
+
+impl Newer {
+    /// The chart of the tests after `edit`, a command in its directory.
+    fn of(edit: &str) -> Self {
+        let directory = TempDir::new().unwrap();
+        let chart = directory.path().join("memcached");
+        succeed(directory.path(), "cp -r $CHARTS/memcached .");
+        succeed(&chart, edit);
+        let update = format!(
+            "operator-forge create api -q --helm-chart {} --force",
+            chart.display()
+        );
+        Self { directory, update }
+    }
+
+    fn edit(&self, edit: &str) {
+        succeed(&self.directory.path().join("memcached"), edit);
+    }
+}
+
+/// A step that ends with `code`, writes nothing the second time, and is undone whole.
+#[track_caller]
+fn settle(root: &Path, update: &str, code: i32) -> Tree {
+    let before = tree(root);
+    let step = shell(root, update);
+    assert_eq!(step.code, code, "{}", step.output);
+    let after = tree(root);
+    succeed(root, "operator-forge undo");
+    assert_same("undo", &before, &tree(root));
+    succeed(root, "operator-forge undo");
+    assert_same("undo of undo", &after, &tree(root));
+    for command in [update, "operator-forge check", "operator-forge sync"] {
+        succeed(root, command);
+        assert_same(command, &after, &tree(root));
+    }
+    after
+}
+
+#[test]
+fn a_newer_chart_is_merged_with_the_edits() {
+    let directory = project();
+    let root = directory.path();
+    succeed(root, CREATE);
+    succeed(
+        root,
+        "cd charts/memcached && sed -i 's/^replicas: 1/replicas: 3/' values.yaml && rm templates/NOTES.txt && \
+         echo '# ours' >> templates/service.yaml && echo own > templates/own.yaml",
+    );
+    let newer = Newer::of(
+        "sed -i 's/^podAnnotations: .*/podAnnotations: {a: b}/' values.yaml && rm templates/service.yaml && \
+         echo '{{- /* new */}}' >> templates/deployment.yaml && echo new > templates/NOTES.txt && echo '# a' > templates/added.yaml",
+    );
+    let after = settle(root, &newer.update, 3);
+    let text = |path: &str| String::from_utf8(after[&format!("charts/memcached/{path}")].clone());
+    let values = text("values.yaml").unwrap();
+    assert!(values.contains("replicas: 3") && values.contains("podAnnotations: {a: b}"));
+    assert!(
+        text("templates/service.yaml")
+            .unwrap()
+            .ends_with("# ours\n")
+    );
+    assert_eq!(text("templates/own.yaml").unwrap(), "own\n");
+    assert_eq!(text("templates/added.yaml").unwrap(), "# a\n");
+    assert!(text("templates/deployment.yaml").unwrap().contains("new"));
+    assert!(!after.contains_key("charts/memcached/templates/NOTES.txt"));
+
+    // What nobody edited follows the chart, also when it goes. What it dropped, and the user kept, is the user's from then on.
+    newer.edit("rm templates/added.yaml && echo '# newest' >> values.yaml");
+    let after = settle(root, &newer.update, 0);
+    assert!(!after.contains_key("charts/memcached/templates/added.yaml"));
+    assert!(after.contains_key("charts/memcached/templates/service.yaml"));
+    let copies = |tree: &Tree| tree.keys().filter(|it| it.starts_with(COPIES)).count();
+    assert!(copies(&after) > 0);
+    succeed(root, DELETE);
+    assert_eq!(copies(&tree(root)), 0);
+}
+
+#[test]
+fn files_that_are_not_text_are_merged_whole() {
+    let directory = project();
+    let root = directory.path();
+    let first = Newer::of("printf 'a\\000\\r\\n\\r\\n' > data.bin && printf 'b\\377' > other.bin");
+    succeed(root, &first.update);
+    // An edit stays while the chart has the same text.
+    succeed(root, "printf 'mine\\377' > charts/memcached/other.bin");
+    let edited = tree(root);
+    succeed(root, &first.update);
+    assert_same("nothing new", &edited, &tree(root));
+    first.edit("printf 'a\\000\\n' > data.bin");
+    let after = settle(root, &first.update, 0);
+    assert_eq!(after["charts/memcached/data.bin"], b"a\0\n");
+    first.edit("printf 'c\\377' > other.bin");
+    assert_eq!(shell(root, &first.update).code, 1);
+    assert_same("a refused merge", &after, &tree(root));
+    let keep = format!("{} --on-conflict keep", first.update);
+    let kept = settle(root, &keep, 3);
+    assert_eq!(kept["charts/memcached/other.bin"], b"mine\xff");
+}
+
+/// Whoever put a chart into its place knows better what is an edit.
+#[test]
+fn a_chart_that_was_not_copied_is_not_replaced_unasked() {
+    let directory = project();
+    let root = directory.path();
+    succeed(root, "mkdir charts && cp -r $CHARTS/memcached charts");
+    succeed(
+        root,
+        "operator-forge create api -q --helm-chart charts/memcached",
+    );
+    let before = tree(root);
+    let newer =
+        Newer::of("sed -i 's/^replicas: 1/replicas: 2/' values.yaml && rm templates/NOTES.txt");
+    let refused = shell(root, &newer.update);
+    assert_eq!(refused.code, 1, "{}", refused.output);
+    assert_same("a refused update", &before, &tree(root));
+    let markers = format!("{} --on-conflict markers", newer.update);
+    assert_eq!(shell(root, &markers).code, 3);
+    let values = tree(root)["charts/memcached/values.yaml"].clone();
+    let values = String::from_utf8(values).unwrap();
+    assert!(values.contains("replicas: 1\n") && values.contains("replicas: 2\n"));
+    assert!(tree(root).contains_key("charts/memcached/templates/NOTES.txt"));
+}
+
+/// A chart that is gone comes back whole, although its copy is still known.
+#[test]
+fn a_lost_chart_is_copied_again() {
+    let directory = project();
+    let root = directory.path();
+    succeed(root, CREATE);
+    let created = tree(root);
+    succeed(root, "rm -r charts");
+    succeed(root, &format!("{CREATE} --force"));
+    assert_same("copied again", &created, &tree(root));
 }
 
 #[test]
@@ -75,7 +230,7 @@ fn a_project_follows_from_its_file_and_its_charts() {
     succeed(made.path(), CREATE);
     let made = tree(made.path());
     let fresh = TempDir::new().unwrap();
-    let mut given = charts(made.clone());
+    let mut given = sources(made.clone());
     given.insert("PROJECT".to_owned(), made["PROJECT"].clone());
     for (path, bytes) in given {
         let file = fresh.path().join(path);

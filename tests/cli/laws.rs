@@ -42,9 +42,13 @@ fn copy(from: &Tree, to: &Path) {
 /// The definitions that types are generated from. `PROJECT` names them, so they go wherever it goes.
 fn sources(mut tree: Tree) -> Tree {
     let is_source = |path: &str| {
-        [".operator-forge/crds/", "charts/"]
-            .iter()
-            .any(|it| path.starts_with(it))
+        [
+            ".operator-forge/crds/",
+            ".operator-forge/charts/",
+            "charts/",
+        ]
+        .iter()
+        .any(|it| path.starts_with(it))
     };
     tree.retain(|path, _| is_source(path));
     tree

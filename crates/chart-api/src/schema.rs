@@ -49,6 +49,8 @@ pub struct Field {
     pub kind: String,
     /// Its default value.
     pub default: Json,
+    /// Whether the schema requires it, and no default has it.
+    pub required: bool,
 }
 
 /// The schema of a chart's values, of the chart as it was loaded.
@@ -62,15 +64,49 @@ pub fn of(chart: &Chart) -> Schema {
     }
 }
 
-/// The first fields of `values.yaml`, for a person, at most `count`. They have the order of the values in memory, which is that
-/// of the file only where `serde_json` keeps it. Fields whose names begin with `_` are left out: they are the chart's own.
+/// The first fields, for a person, at most `count`: those that have to be set, then those of `values.yaml`. They have the order of the
+/// values in memory, which is that of the file only where `serde_json` keeps it. Fields whose names begin with `_` are left out: they are
+/// the chart's own.
 pub fn first_fields(chart: &Chart, count: usize) -> Vec<Field> {
     let node = charts::node(chart, &mut Progress::new());
     let mut fields = Vec::new();
     if let Some(object) = node.object() {
+        add_required("", Some(&chart.values), object, &mut fields);
+        fields.truncate(count);
         add_fields("", &chart.values, Some(object), count, &mut fields);
     }
     fields
+}
+
+/// Adds the fields of `object` that have to be set. An object that nobody has to set requires nothing, unless the chart sets it.
+fn add_required(prefix: &str, values: Option<&Table>, object: &Object, fields: &mut Vec<Field>) {
+    let missing = object.required.iter();
+    for name in missing.filter(|name| !object.properties.contains_key(*name)) {
+        fields.push(Field::required(format!("{prefix}{name}"), None));
+    }
+    for (name, node) in &object.properties {
+        let value = values.and_then(|values| values.get(name));
+        let of_value = value.and_then(Json::as_object);
+        let is_required = object.required.contains(name);
+        let before = fields.len();
+        if let Some(inner) = node.object().filter(|_| is_required || of_value.is_some()) {
+            add_required(&format!("{prefix}{name}."), of_value, inner, fields);
+        }
+        if is_required && fields.len() == before {
+            fields.push(Field::required(format!("{prefix}{name}"), Some(node)));
+        }
+    }
+}
+
+impl Field {
+    fn required(path: String, node: Option<&Node>) -> Self {
+        Self {
+            path,
+            kind: node.map_or("anything".to_owned(), Node::words),
+            default: Json::Null,
+            required: true,
+        }
+    }
 }
 
 fn add_fields(
@@ -91,10 +127,12 @@ fn add_fields(
                 let prefix = format!("{prefix}{name}.");
                 add_fields(&prefix, inner, node.and_then(Node::object), count, fields);
             }
+            _ if fields.iter().any(|it| it.path == format!("{prefix}{name}")) => {}
             _ => fields.push(Field {
                 path: format!("{prefix}{name}"),
                 kind: node.map_or("anything".to_owned(), Node::words),
                 default: value.clone(),
+                required: false,
             }),
         }
     }

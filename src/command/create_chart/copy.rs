@@ -1,60 +1,98 @@
-//! The files of a chart that become part of a project. They are the user's from the start: no lock has them, and no command
-//! changes them later, but for `--force`.
+//! The files of a chart that become part of a project. They are the user's from the start: no lock has them. They are kept as they
+//! were copied, so that a newer chart can be merged with the user's edits.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
 };
 
-use super::source::Source;
+use super::{listed, source::Source};
 use crate::{
     advice::{Advice, Flag, Script},
+    change::{ChangeSet, ConflictKind},
+    engine::Request,
     error::{Failure, Result},
+    memory,
+    merge::markers,
     name::ChartPath,
-    plan::Rewritten,
+    plan::CopiedFile,
     project::Key,
     tree::{self, Found, RelPath},
 };
 
-/// The differences of a chart from what the project has in its place.
+/// A chart to copy, beside what the project has in its place.
+#[derive(Default)]
 pub struct Copied {
-    new: BTreeMap<RelPath, Vec<u8>>,
-    changed: BTreeMap<RelPath, (Vec<u8>, Vec<u8>)>,
-    /// Files that the chart does not have.
-    others: BTreeMap<RelPath, Vec<u8>>,
+    /// The files of the chart, and those of its last copy.
+    files: BTreeMap<RelPath, CopiedFile>,
+    /// The files that the chart changes, as far as the user has not deleted them.
+    changed: Vec<RelPath>,
+    /// The files in the project that differ from those of the chart.
+    differing: Vec<RelPath>,
+    /// Files of the project that are neither in the chart nor in its last copy.
+    others: Vec<RelPath>,
+    /// Whether the last copy is known, so that edits can be told from it.
+    is_known: bool,
 }
 
-/// Compares a chart with what is at `path`; there is no difference if it is there itself.
+/// Compares a chart with what is at `path`, and with its last copy; there is nothing to copy if it is there itself.
 ///
 /// Errors: a file of the chart has a name that not every system can store, or something else than a file is in its place.
 pub fn of(root: &Path, source: &Source, path: &ChartPath) -> Result<Copied> {
     let directory = root.join(path.as_str());
-    let mut copied = Copied {
-        new: BTreeMap::new(),
-        changed: BTreeMap::new(),
-        others: BTreeMap::new(),
-    };
     if source.directory.as_ref() == Some(&tree::full(&directory)) {
-        return Ok(copied);
+        return Ok(Copied::default());
     }
-    let wanted = wanted(source, path)?;
-    let found = tree::find_all(root, wanted.keys().cloned())?;
-    for (path, data) in wanted {
-        match found.get(&path) {
-            Some(Found::Obstacle(what)) => {
-                return Err(
-                    Failure::refused(format!("the chart cannot be copied: {what}"))
-                        .note(format!("`{path}` is a file of the chart"))
-                        .advise(what.makes_room()),
-                );
-            }
-            Some(Found::File(there)) if is_same(there, &data) => {}
-            Some(Found::File(there)) => _ = copied.changed.insert(path, (there.clone(), data)),
-            Some(Found::Absent) | None => _ = copied.new.insert(path, data),
+    let mut wanted = wanted(source, path)?;
+    let mut last = memory::copies(root, path.name())?;
+    let paths: BTreeSet<RelPath> = wanted.keys().chain(last.keys()).cloned().collect();
+    let found = tree::find_all(root, paths.clone())?;
+    let there = |path: &RelPath| match found.get(path) {
+        Some(Found::File(there)) => Some(there),
+        _ => None,
+    };
+    // A chart without this file is gone, and comes back whole.
+    let is_there = root.join(format!("{path}/{CHART_FILE}")).exists();
+    let mut copied = Copied {
+        is_known: is_there && !last.is_empty(),
+        others: others(root, path, &paths)?,
+        ..Copied::default()
+    };
+    for path in paths {
+        let new = wanted.remove(&path);
+        if let (Some(Found::Obstacle(what)), true) = (found.get(&path), new.is_some()) {
+            return Err(
+                Failure::refused(format!("the chart cannot be copied: {what}"))
+                    .note(format!("`{path}` is a file of the chart"))
+                    .advise(what.makes_room()),
+            );
         }
+        // git may have merged two copies.
+        let base = last.remove(&path);
+        let base = base.filter(|base| is_there && !has_markers(base));
+        let there = there(&path);
+        let is_new = |text: &Vec<u8>| new.as_ref().is_some_and(|new| is_same(new, text));
+        if there.is_some_and(|there| !is_new(there)) {
+            copied.differing.push(path.clone());
+        }
+        let is_change = match &base {
+            Some(base) => there.is_some_and(|there| !is_new(there) && !is_new(base)),
+            None => !there.is_some_and(is_new) && new.is_some(),
+        };
+        if is_change {
+            copied.changed.push(path.clone());
+        }
+        let file = CopiedFile::of(&path, base.map(Into::into), new.map(Into::into));
+        copied.files.insert(path, file);
     }
-    copied.others = others(root, path, &found.into_keys().collect())?;
     Ok(copied)
+}
+
+/// The file that makes a directory a chart.
+const CHART_FILE: &str = "Chart.yaml";
+
+fn has_markers(text: &[u8]) -> bool {
+    str::from_utf8(text).is_ok_and(|text| markers::split(text).is_some())
 }
 
 /// The files of the chart by their paths in the project.
@@ -89,15 +127,11 @@ fn wanted(source: &Source, path: &ChartPath) -> Result<BTreeMap<RelPath, Vec<u8>
     Ok(wanted)
 }
 
-/// The files in the place of the chart that it does not have.
-fn others(
-    root: &Path,
-    chart: &ChartPath,
-    wanted: &BTreeSet<RelPath>,
-) -> Result<BTreeMap<RelPath, Vec<u8>>> {
+/// The files in the place of the chart that are none of `known`.
+fn others(root: &Path, chart: &ChartPath, known: &BTreeSet<RelPath>) -> Result<Vec<RelPath>> {
     let directory = root.join(chart.as_str());
     if !directory.is_dir() {
-        return Ok(BTreeMap::new());
+        return Ok(Vec::new());
     }
     let found = tree::search(&directory, &[], |entry| entry.file_name() != ".git");
     let found = found.map_err(|it| {
@@ -106,10 +140,10 @@ fn others(
             .note("it is in the place of the chart")
             .advise(Script::put_aside(chart.as_str()))
     })?;
-    let other = |(path, bytes): (PathBuf, Vec<u8>)| {
+    let other = |(path, _): (PathBuf, Vec<u8>)| {
         let path = path.strip_prefix(root).ok()?.to_str()?.replace('\\', "/");
         let path: RelPath = path.parse().ok()?;
-        (!wanted.contains(&path)).then_some((path, bytes))
+        (!known.contains(&path)).then_some(path)
     };
     Ok(found.into_iter().filter_map(other).collect())
 }
@@ -119,73 +153,67 @@ fn is_same(one: &[u8], other: &[u8]) -> bool {
 }
 
 impl Copied {
-    /// A remark about the files that go because the chart does not have them.
-    pub fn lost(&self, chart: &ChartPath) -> Option<String> {
-        let lost: Vec<_> = self.others.keys().map(|path| format!("`{path}`")).collect();
-        (!lost.is_empty()).then(|| {
+    /// A remark about files that may be of a former chart: what was copied is not known, and the chart does not have them.
+    pub fn left(&self, chart: &ChartPath) -> Option<String> {
+        let is_left = !self.is_known && !self.others.is_empty();
+        is_left.then(|| {
             format!(
-                "the new chart does not have {}, which `{chart}` loses; `operator-forge undo` brings all of it back",
-                lost.join(", ")
+                "`{chart}` has {}, and the chart that is copied does not: what you do not need is yours to delete",
+                listed(self.others.iter().map(RelPath::as_str))
             )
         })
     }
 
-    /// A file that is in the way of the chart: one with another text, or one that the chart does not have.
+    /// A file in the place of the chart that is not the same in it.
     pub fn in_the_way(&self) -> Option<&RelPath> {
-        self.changed.keys().chain(self.others.keys()).next()
+        self.differing.iter().chain(&self.others).next()
     }
 
-    /// Refuses to replace what is there: another chart, or the one of the kind that exists at `key`, which is the user's.
-    pub fn refuse_others(
-        &self,
-        source: &Source,
-        path: &ChartPath,
-        key: Option<&Key>,
-    ) -> Result<()> {
-        let others = self.changed.keys().chain(self.others.keys());
-        let differing: Vec<&RelPath> = match key {
-            Some(_) => others.chain(self.new.keys()).collect(),
-            None => others.collect(),
+    /// The refusal of the kind that exists at `key` with this chart, or with another version of it.
+    pub fn refusal(&self, source: &Source, path: &ChartPath, key: &Key) -> Failure {
+        let merges = format!("`--force` merges what is new in a chart with your edits of `{path}`");
+        let Some(first) = self.changed.first() else {
+            return Failure::refused(format!("`{key}` exists already, with this chart"))
+                .note(merges)
+                .advise(Script::forge("status"));
         };
-        let Some(first) = differing.first() else {
-            return Ok(());
-        };
-        let rest = match differing.len() - 1 {
+        let rest = match self.changed.len() - 1 {
             0 => String::new(),
             1 => " and another file".to_owned(),
             more => format!(" and {more} more files"),
         };
-        let shown = &source.shown;
-        let failure = Failure::refused(match key {
-            Some(key) => format!("the chart of `{key}` differs from `{shown}`"),
-            None => format!("`{path}` is not the chart of `{shown}`"),
-        })
-        .note(format!("`{first}`{rest} would change"));
-        let failure = match key {
-            Some(_) => failure
-                .note(format!("`{path}` is yours: put the new chart in its place by hand, then `make manifests`"))
-                .note("`--force` replaces the files of the chart, and nothing else; `operator-forge undo` brings your changes back"),
-            None => failure.note("`--force` replaces what is there"),
-        };
         let flags = ["--force", "--dry-run", "--diff"];
-        Err(failure.advise(Advice::set_all(flags.map(|flag| Flag::new(flag, None)))))
+        Failure::refused(format!(
+            "the chart of `{key}` differs from `{}`",
+            source.shown
+        ))
+        .note(format!("`{first}`{rest} would change"))
+        .note(match self.is_known {
+            true => merges,
+            false => format!("{UNKNOWN}: with `--force`, you decide about each file that differs"),
+        })
+        .advise(Advice::set_all(flags.map(|flag| Flag::new(flag, None))))
     }
 
-    /// The changes that make the difference disappear.
-    pub fn rewritten(self) -> BTreeMap<RelPath, Rewritten> {
-        let change = |before: Option<Vec<u8>>, after: Option<Vec<u8>>| Rewritten {
-            before,
-            after: after.map(Into::into),
-            row: None,
-        };
-        let new = self
-            .new
-            .into_iter()
-            .map(|(path, data)| (path, change(None, Some(data))));
-        let changed = self.changed.into_iter();
-        let changed = changed.map(|(path, (was, is))| (path, change(Some(was), Some(is))));
-        let others = self.others.into_iter();
-        let others = others.map(|(path, was)| (path, change(Some(was), None)));
-        new.chain(changed).chain(others).collect()
+    /// The files to copy.
+    pub fn files(self) -> BTreeMap<RelPath, CopiedFile> {
+        self.files
+    }
+}
+
+const UNKNOWN: &str =
+    "operator-forge did not copy the chart that is there, and cannot tell your edits";
+
+/// Adds a note to the refusal of conflicts with files that were not copied.
+pub fn explain(failure: Failure, request: &Request, set: &ChangeSet) -> Failure {
+    let copied = &request.named.copied;
+    let is_known = copied.values().any(|file| file.base.is_some());
+    let is_of_chart = set
+        .conflicts
+        .iter()
+        .any(|it| it.why == ConflictKind::Exists && copied.contains_key(&it.path));
+    match is_of_chart && !is_known {
+        true => failure.note(UNKNOWN),
+        false => failure,
     }
 }

@@ -445,3 +445,32 @@ fn fields_for_a_person() {
         ]
     );
 }
+
+#[test]
+fn fields_that_have_to_be_set_come_first() {
+    let schema = r#"{"required": ["z", "auth", "off"], "properties": {
+        "z": {"type": "string"},
+        "auth": {"type": "object", "required": ["user", "more"], "properties": {"user": {"type": "string"}}},
+        "db": {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}},
+        "off": {"type": "object", "required": ["x"], "properties": {"x": {"type": "integer"}}},
+        "unset": {"type": "object", "required": ["y"], "properties": {"y": {"type": "integer"}}}}}"#;
+    let values = "{a: 1, auth: {more: m}, db: {name: null}}";
+    let chart = chart(&[("values.schema.json", schema), ("values.yaml", values)]);
+    let shown = |count| {
+        let fields = first_fields(&chart, count).into_iter();
+        let shown = fields.map(|it| format!("{}: {}, {}", it.path, it.kind, it.required));
+        shown.collect::<Vec<_>>()
+    };
+    assert_eq!(
+        shown(6),
+        [
+            "auth.user: text, true",
+            "db.name: text, true",
+            "off.x: whole number, true",
+            "z: text, true",
+            "a: whole number, false",
+            "auth.more: text, false",
+        ]
+    );
+    assert_eq!(shown(1), ["auth.user: text, true"]);
+}
