@@ -221,11 +221,7 @@ impl Takeover<'_> {
             created.push((path, text.into_bytes().into()));
         }
         for sample in samples {
-            self.left_out(format!(
-                "the sample in `{}`, of the kind `{}`, is left out",
-                sample.path,
-                sample.kind()
-            ));
+            self.left_out(format!("the sample {} is left out", sample.title()));
         }
         Ok(())
     }

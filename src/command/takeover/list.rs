@@ -278,7 +278,7 @@ impl Takeover<'_> {
                 kind.watch.title()
             ),
             (false, None) => format!(
-                "{watches}. The role is a ClusterRole; with a Role instead: `operator-forge edit --namespaced`, then `make manifests`{needs}"
+                "{watches}. The role is a ClusterRole; with a Role instead: `operator-forge edit --namespaced --on-conflict keep`, then `make manifests`{needs}"
             ),
         });
     }

@@ -15,7 +15,7 @@ const EMPTY: &str = "\nspec: {}\n";
 /// An object of a sample.
 pub struct Sample {
     /// Its file in the former project.
-    pub path: String,
+    path: String,
     object: Value,
 }
 
@@ -41,9 +41,12 @@ impl Sample {
         self.object["apiVersion"] == version && self.object["kind"] == watch.kind
     }
 
-    /// The kind of the object.
-    pub fn kind(&self) -> &str {
-        self.object["kind"].as_str().unwrap_or_default()
+    /// The kind and the name of the object, and its file.
+    pub fn title(&self) -> String {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let kind = text(&self.object["kind"]);
+        let name = text(&self.object["metadata"]["name"]);
+        format!("`{kind}` `{name}` in `{}`", self.path)
     }
 
     /// What its spec sets beyond the values of the chart.
@@ -99,7 +102,7 @@ mod tests {
         };
         let watches = "- {group: a.b, version: v1, kind: C, chart: d}\n";
         let watch = &watches::read(watches).unwrap()[0];
-        assert!(sample.is_of(watch) && sample.kind() == "C");
+        assert!(sample.is_of(watch) && sample.title() == "`C` `` in `x.yaml`");
         let defaults = json!({ "a": 1, "b": { "c": "no", "d": 2 }, "e": { "f": 1 }, "h": 1 });
         let values = sample.values(defaults.as_object().unwrap());
         let expected = "metadata: {}\nspec:\n  b:\n    c: \"yes\"\n  g:\n    - 1\n  h: null\n";

@@ -82,9 +82,10 @@ impl Takeover<'_> {
         match self.sdk.first(&CRDS) {
             Some(crds) => format!(
                 "`make manifests`, then `operator-forge check --crds DIR`, where `DIR` is `{crds}` of the former project. It exits with 1: that \
-                 CRD took any value. Expected are `preserve-unknown-removed` and `type-changed` in `.spec` and `.status`, and findings below \
-                 them: each field has a type now. Compare the types with the objects that exist; `values.schema.json` of a chart corrects a \
-                 type. Anything else, such as another scope or a missing version, needs a look at `{WATCHES}`"
+                 CRD took any value, and each field has a type now. Expected are `type-changed`, `preserve-unknown-removed` and `nullable-added` \
+                 in `.spec` and `.status`, and other columns of `kubectl get`. Compare the types in `.spec` with the objects that exist; \
+                 `values.schema.json` of a chart corrects a type. Anything else, such as another scope, another plural or a missing version, \
+                 needs a look at `{WATCHES}`"
             ),
             None => format!(
                 "`make manifests`, then compare `{BASES}` with the CRDs in the cluster: the new schemas may refuse values that the former \

@@ -81,7 +81,7 @@ fn no_commit(released: &str) -> Failure {
         "`{released}` is no revision: the repository has no commit yet"
     ))
     .note("a change of the CRDs is what differs from a commit, or from the files in a directory")
-    .advise(Script::of("git add --all .").then(Script::of("git commit")))
+    .advise(Script::of("git add --all .").then(Script::of("git commit -m release")))
 }
 
 fn after(root: &Path) -> Result<Vec<Manifest>> {
