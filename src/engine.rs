@@ -60,18 +60,23 @@ pub fn reconcile(
     let (drift_remarks, drift_steps) = drift::steps(&snapshot, &set)?;
     let remarks = [
         request.remarks.clone(),
-        lost.into_iter().collect(),
-        drift_remarks,
+        lost.iter().cloned().collect(),
+        drift_remarks.clone(),
     ]
     .concat();
     let unresolved = match request.is_sync {
         true => None,
         false => snapshot.lost.advice.first(),
     };
-    let is_done = set.notes.is_empty()
-        && drift_steps.is_empty()
-        && unresolved.is_none()
-        && !request.is_incomplete;
+    let mut left = request.left.clone();
+    if unresolved.is_some() {
+        left.extend(lost.clone());
+    }
+    if !drift_steps.is_empty() {
+        left.extend(drift_remarks.clone());
+    }
+    let is_done =
+        set.notes.is_empty() && drift_steps.is_empty() && unresolved.is_none() && left.is_empty();
     let mut next = next_steps(workspace, &snapshot, &set)?;
     next.extend(unresolved.map(|script| NextStep::new("restore the lost entry:", script.clone())));
     next.extend(drift_steps);
@@ -79,6 +84,7 @@ pub fn reconcile(
         command: request.command,
         set: &set,
         remarks: &remarks,
+        left: &left,
         next: &next,
     };
     let question = request.question.filter(|_| prompt.is_allowed());

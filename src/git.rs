@@ -235,6 +235,12 @@ pub struct Blob {
 /// The mode of a symbolic link in a tree of git.
 const LINK: &str = "120000";
 
+/// Whether the repository of a directory has no commit on its branch yet.
+pub fn is_unborn(directory: &Path) -> bool {
+    let head = ["rev-parse", "--verify", "--quiet", "HEAD"];
+    is_inside_repository(directory) && matches!(ask(directory, &head), Ok(None))
+}
+
 /// The files below `path` (relative to `directory`) as the revision has them.
 pub fn blobs(directory: &Path, revision: &str, path: &str) -> Result<Vec<Blob>> {
     let commit = format!("{revision}^{{commit}}");

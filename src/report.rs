@@ -40,8 +40,10 @@ pub struct Outcome<'a> {
     pub command: &'static str,
     /// Its changes, notes and conflicts.
     pub set: &'a ChangeSet,
-    /// Remarks about flags and surroundings; they leave nothing to do.
+    /// Remarks, also about what is left to a person.
     pub remarks: &'a [String],
+    /// What is left to a person, beside notes and conflicts: a quiet run has nothing else that says it.
+    pub left: &'a [String],
     /// What to do next.
     pub next: &'a [NextStep],
 }

@@ -1,7 +1,7 @@
 //! The refusals of command lines that clap does not accept.
 
 use clap::{
-    Command, Parser,
+    Command, CommandFactory, Parser,
     error::{ContextKind, ContextValue, ErrorKind},
 };
 
@@ -73,6 +73,9 @@ pub fn refusal(error: &clap::Error, words: &[String]) -> Option<Failure> {
     let values = (!valid.is_empty()).then(|| format!("possible values: {}", valid.join(", ")));
     let failure = values.into_iter().fold(failure, Failure::note);
     let further = corrected.and_then(|words| brings_further(words, error));
+    let is_unknown = error.kind() == ErrorKind::UnknownArgument && argument.starts_with('-');
+    let elsewhere = (is_unknown && further.is_none()).then(|| elsewhere(name));
+    let failure = elsewhere.flatten().into_iter().fold(failure, Failure::note);
     Some(failure.advise(match further {
         Some(words) => Script::anywhere("operator-forge").args(words).into(),
         None => Advice::Help,
@@ -84,6 +87,27 @@ fn flags(command: &Command) -> Vec<String> {
     let flags = command.get_arguments().filter(|it| !it.is_hide_set());
     let names = flags.flat_map(|it| it.get_long_and_visible_aliases().unwrap_or_default());
     names.map(|name| format!("--{name}")).collect()
+}
+
+/// A note with the commands that have a flag, if they are few.
+fn elsewhere(flag: &str) -> Option<String> {
+    let mut found = Vec::new();
+    having(flag, "operator-forge", &Cli::command(), &mut found);
+    match &found[..] {
+        [one] => Some(format!("`{one}` has this flag")),
+        [one, other] => Some(format!("`{one}` and `{other}` have this flag")),
+        _ => None,
+    }
+}
+
+/// Finds the commands below `command` that have a flag.
+fn having(flag: &str, name: &str, command: &Command, found: &mut Vec<String>) {
+    if flags(command).iter().any(|it| it == flag) {
+        found.push(name.to_owned());
+    }
+    for inner in command.get_subcommands().filter(|it| !it.is_hide_set()) {
+        having(flag, &format!("{name} {}", inner.get_name()), inner, found);
+    }
 }
 
 /// The visible subcommands of a command.

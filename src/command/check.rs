@@ -38,6 +38,7 @@ fn files(flags: &Global, report: &Report) -> Result<u8> {
             command: request.command,
             set: &set,
             remarks: &remarks,
+            left: &[],
             next: &[],
         },
         &drifts,

@@ -56,8 +56,10 @@ pub enum Title {
 pub struct Item {
     /// A sentence or two paths, in Markdown.
     pub what: String,
-    /// Calls in Rust.
+    /// Calls, or other lines, in Rust.
     pub calls: Vec<String>,
+    /// Lines of a manifest.
+    pub lines: Vec<String>,
     /// Remarks about it.
     pub notes: Vec<String>,
 }
@@ -175,14 +177,23 @@ impl Checklist {
         for (title, items) in &self.0 {
             text.truncate(text.trim_end().len());
             let _ = write!(text, "\n\n## {}\n\n{}\n\n", title.text(), title.note());
-            for Item { what, calls, notes } in items {
+            for Item {
+                what,
+                calls,
+                lines,
+                notes,
+            } in items
+            {
                 let _ = writeln!(text, "- [ ] {}", one_line(what));
                 for note in notes {
                     let _ = writeln!(text, "  - {}", one_line(note));
                 }
-                let calls: Vec<String> = calls.iter().map(|call| one_line(call)).collect();
-                if !calls.is_empty() {
-                    let _ = writeln!(text, "\n  ```rust\n  {}\n  ```\n", calls.join("\n  "));
+                for (language, lines) in [("rust", calls), ("yaml", lines)] {
+                    let lines: Vec<String> = lines.iter().map(|line| one_line(line)).collect();
+                    if !lines.is_empty() {
+                        let lines = lines.join("\n  ");
+                        let _ = writeln!(text, "\n  ```{language}\n  {lines}\n  ```\n");
+                    }
                 }
             }
         }

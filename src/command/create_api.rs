@@ -18,7 +18,7 @@ pub fn run(workspace: &Workspace, api: &Api, prompt: Prompt<'_>) -> Result<Reque
     if let Some(source) = &api.chart.helm_chart {
         return create_chart::run(workspace, api, source, remarks);
     }
-    create_chart::refuse_options(&api.chart)?;
+    create_chart::refuse_options(workspace, api)?;
     if let Some(source) = &api.from_crd {
         return import_api::run(workspace, api, source, remarks);
     }

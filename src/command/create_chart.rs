@@ -2,6 +2,7 @@
 
 pub mod copy;
 pub mod source;
+mod storage;
 
 use chart_api::{kinds, schema};
 use heck::ToUpperCamelCase as _;
@@ -11,7 +12,7 @@ use self::source::Source;
 use super::import_api;
 use crate::{
     advice::{Advice, NextStep, Script},
-    cli::{Api, ChartFlags},
+    cli::Api,
     engine::{Request, Workspace, next},
     error::{Failure, Result},
     name::{ChartPath, Invalid, Kind},
@@ -41,6 +42,9 @@ pub fn run(
     let key = before.own_key(&create.gvk);
     let there = before.resource(&key);
     let is_update = there.is_some_and(|it| it.chart.as_ref() == Some(&path));
+    if create.helm_storage && is_update && !create.force {
+        return Err(storage::set_storage(before, &key));
+    }
     let copied = copy::of(&workspace.root, &source, &path)?;
     if is_update && !create.force {
         return Err(copied.refusal(&source, &path, &key));
@@ -49,9 +53,9 @@ pub fn run(
     let files = template::files_of(&project, &key, &create)?;
     remarks.extend(derived(&path, &source.chart));
     let fault = fault(&source.chart);
-    let left = copied.left(&path);
-    let is_incomplete = fault.is_some() || left.is_some();
-    remarks.extend(fault.into_iter().chain(left));
+    let kept = copied.left(&path);
+    let left: Vec<String> = fault.into_iter().chain(kept).collect();
+    remarks.extend(left.clone());
     // A newer chart leaves the controller and its test as they are.
     let forced = match create.force && !is_update {
         true => files.clone(),
@@ -64,7 +68,7 @@ pub fn run(
         },
         forced,
         remarks,
-        is_incomplete,
+        left,
         next: steps(&files, is_update),
         explain: Some(copy::explain),
         ..Request::of("create api", project)
@@ -81,7 +85,11 @@ pub fn fault(chart: &Chart) -> Option<String> {
 }
 
 /// Refuses the options of `--helm-chart` without a chart.
-pub fn refuse_options(flags: &ChartFlags) -> Result<()> {
+pub fn refuse_options(workspace: &Workspace, api: &Api) -> Result<()> {
+    let flags = &api.chart;
+    if let Some(key) = storage::there(&workspace.project, &api.of).filter(|_| flags.helm_storage) {
+        return Err(storage::set_storage(&workspace.project, &key));
+    }
     const FETCHED: &str = "it says which chart `helm pull` fetches, and from where";
     const STORED: &str = "it says how the releases of a chart are kept";
     let given = [

@@ -56,6 +56,7 @@ pub fn run(workspace: &Workspace, diff: &Diff, report: &Report) -> Result<u8> {
         command: request.command,
         set: &set,
         remarks: &[],
+        left: &[],
         next: &[],
     });
     Ok(0)

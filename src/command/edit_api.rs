@@ -30,7 +30,10 @@ pub fn run(workspace: &Workspace, api: &cli::EditApi, prompt: Prompt<'_>) -> Res
     }
     let chart = before.resource(&key).and_then(|entry| entry.chart.as_ref());
     if let Some(chart) = chart.filter(|_| adds) {
-        return Err(values_of_chart(&key, chart));
+        return Err(match api.add_field.is_empty() {
+            true => status_of_release(&key),
+            false => values_of_chart(&key, chart),
+        });
     }
     let (project, key) = before.edit_api(&EditApi {
         gvk,
@@ -128,6 +131,14 @@ fn values_of_chart(key: &Key, chart: &ChartPath) -> Failure {
         ))
         .note("write the value there: `make manifests` writes the CRD from the chart")
         .advise(Script::edit([values]).then(Script::of("make manifests")))
+}
+
+/// The refusal of status fields where objects are releases.
+fn status_of_release(key: &Key) -> Failure {
+    Failure::refused(format!("the status of `{key}` is that of a release"))
+        .note("its type is `ReleaseStatus` of operator-helm, for every chart, and takes no more fields")
+        .note("the objects of a release say more: `status.objects` names them")
+        .advise(Script::forge("status"))
 }
 
 /// The refusal where no attribute could be edited, with the text to write there.

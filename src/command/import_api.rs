@@ -49,8 +49,7 @@ pub fn run(
     }
     let (project, conversions) = conversions(project, &created)?;
     let losses = losses(&project, created.iter().chain(&updated));
-    let is_incomplete = !losses.is_empty();
-    remarks.extend(losses);
+    remarks.extend(losses.clone());
     remarks.extend(older_types(&project));
     Ok(Request {
         named: NamedFiles {
@@ -59,7 +58,7 @@ pub fn run(
         },
         next: steps(before, &project, &created, &updated, conversions),
         remarks,
-        is_incomplete,
+        left: losses,
         ..Request::of("create api", project)
     })
 }

@@ -14,7 +14,7 @@ use crate::{
     error::{Failure, Result},
     git,
     name::{Domain, Invalid, ProjectName},
-    project::{Header, InitOptions, PluginEdit, Project, Runtime},
+    project::{Header, InitOptions, Plugin, PluginEdit, Project, Runtime},
     prompt::Prompt,
     reconcile::LastApplied,
     report::Report,
@@ -36,6 +36,13 @@ pub fn run(flags: &Global, init: &Init, prompt: Prompt<'_>, report: &Report) -> 
         ));
     }
     let project = Project::init(options(flags, &root, init, from.as_ref(), prompt)?);
+    if project.plugins().contains(&Plugin::Helm) {
+        remarks.push(
+            "the plugin `helm` packages the operator itself; a kind whose objects are releases of a chart: `operator-forge create api \
+             --helm-chart CHART`"
+                .to_owned(),
+        );
+    }
     let mut request = match &from {
         Some(from) => from.request(flags, init, &root, project)?,
         None => Request {

@@ -362,22 +362,22 @@ impl<'a> Port<'a> {
             created,
             ..NamedFiles::default()
         };
-        let is_incomplete = !checklist.is_empty();
+        let mut left = Vec::new();
         next.extend(commands);
-        if is_incomplete {
+        if !checklist.is_empty() {
             let path = RelPath::constant(FILE);
             let list = checklist.file(root, &path, &intro(&project.name, &tally))?;
             named.rewritten.insert(path, list);
-            next.push(NextStep::by_hand(format!(
-                "see {FILE} for permissions, and for everything else that is left"
-            )));
+            let see = format!("see {FILE} for permissions, and for everything else that is left");
+            left.push(see.clone());
+            next.push(NextStep::by_hand(see));
         }
         next.push(next::manifests());
         Ok(Request {
             named,
             remarks,
             next,
-            is_incomplete,
+            left,
             ..Request::of("init", project)
         })
     }

@@ -2,9 +2,12 @@
 //! put the new operator in the place of the former one.
 
 mod list;
+mod manager;
 mod overrides;
+mod samples;
 mod sdk;
 mod selector;
+mod steps;
 mod watches;
 
 use std::{collections::BTreeMap, path::Path};
@@ -14,6 +17,7 @@ use helm_render::chart::File;
 pub use self::sdk::Sdk;
 use self::{
     list::{Kinds, OfKind},
+    samples::SAMPLES,
     sdk::Names,
     watches::Watch,
 };
@@ -29,7 +33,7 @@ use crate::{
     plan::NamedFiles,
     project::{CreateApi, Fields, Gvk, Project},
     template::{self, Former},
-    tree::RelPath,
+    tree::{RelPath, Tree},
 };
 
 /// The request for the project in `root`: it adds the kinds of the operator to `empty`.
@@ -49,11 +53,13 @@ pub fn take_over(sdk: &Sdk, root: &Path, empty: Project) -> Result<Request> {
         let names = names.get(&(watch.group.clone(), watch.kind.clone()));
         kinds.push(takeover.kind(watch, names)?);
     }
+    let desired = template::tree(&takeover.project)?;
     for kind in &kinds {
         let files = template::taken_over(&takeover.project, &kind.key, &kind.former)?;
         takeover.named.created.extend(files);
     }
-    takeover.list(&kinds)?;
+    takeover.samples(&kinds, &desired)?;
+    takeover.list(&kinds, &desired)?;
     takeover.finish()
 }
 
@@ -74,6 +80,7 @@ impl Takeover<'_> {
     fn kind<'a>(&mut self, watch: &'a Watch, names: Option<&Names>) -> Result<OfKind<'a>> {
         let source = self.sdk.chart(watch)?;
         let chart = create_chart::directory(&source)?;
+        let defaults = source.chart.values.clone();
         self.copy(source, &chart)?;
         let refused = |failure: Failure| {
             let what = format!("`{}` cannot be taken over: {}", watch.title(), failure.what);
@@ -88,6 +95,7 @@ impl Takeover<'_> {
             former: self.former(watch),
             watch,
             names: names.cloned(),
+            defaults,
         })
     }
 
@@ -190,6 +198,34 @@ impl Takeover<'_> {
         former
     }
 
+    /// Takes the samples over: the first one of each kind.
+    fn samples(&mut self, kinds: &Kinds<'_>, desired: &Tree) -> Result<()> {
+        let mut samples = self.sdk.samples();
+        for kind in kinds {
+            let Some(at) = samples.iter().position(|it| it.is_of(kind.watch)) else {
+                continue;
+            };
+            let values = samples.remove(at).values(&kind.defaults);
+            let files = template::files_of_api(&self.project, &kind.key)?;
+            let mut files = files.into_iter();
+            let Some(path) = files.find(|path| path.as_str().starts_with(SAMPLES)) else {
+                continue;
+            };
+            let created = &mut self.named.created;
+            let at = created.iter().position(|(of, _)| *of == path);
+            let content = match at {
+                Some(at) => created.remove(at).1,
+                None => desired[&path].content.clone(),
+            };
+            let text = samples::with_values(&String::from_utf8_lossy(&content), &values);
+            created.push((path, text.into_bytes().into()));
+        }
+        for sample in samples {
+            self.left_out(format!("the sample {} is left out", sample.title()));
+        }
+        Ok(())
+    }
+
     /// Reports something that the project does not have.
     fn left_out(&mut self, sentence: String) {
         self.remarks.push(sentence.clone());
@@ -206,16 +242,12 @@ impl Takeover<'_> {
         );
         let list = self.checklist.file(self.root, &path, &intro)?;
         self.named.rewritten.insert(path, list);
+        let see = format!("see {FILE} for how it takes the place of the other operator");
         Ok(Request {
             named: self.named,
             remarks: self.remarks,
-            next: vec![
-                next::manifests(),
-                NextStep::by_hand(format!(
-                    "see {FILE} for how it takes the place of the other operator"
-                )),
-            ],
-            is_incomplete: true,
+            next: vec![next::manifests(), NextStep::by_hand(see.clone())],
+            left: vec![see],
             ..Request::of("init", self.project)
         })
     }

@@ -41,6 +41,7 @@ pub fn run(flags: &Global, report: &Report) -> Result<u8> {
         command: "undo",
         set: &undo.set,
         remarks: &[format!("reverts `{}`", undo.command)],
+        left: &[],
         next: &next,
     });
     Ok(0)

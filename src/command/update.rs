@@ -28,6 +28,7 @@ pub fn run(flags: &Global, update: &Update, report: &Report) -> Result<u8> {
             remarks: &[format!(
                 "template set {to} is the newest that this operator-forge has"
             )],
+            left: &[],
             next: &[],
         });
         return Ok(0);

@@ -28,8 +28,8 @@ pub struct Request {
     pub remarks: Vec<String>,
     /// The next steps, if the command changes anything.
     pub next: Vec<NextStep>,
-    /// Whether the remarks name something that is left to a person: exit code 3.
-    pub is_incomplete: bool,
+    /// What is left to a person, if anything is: exit code 3. A quiet run prints it, where another one prints remarks and next steps.
+    pub left: Vec<String>,
     /// Whether it is `sync`, which also compares the attributes of types with `PROJECT`, and resolves lost files for good.
     pub is_sync: bool,
     /// A question about the diff, asked on a terminal before anything is written.
@@ -49,7 +49,7 @@ impl Request {
             adopted: BTreeMap::new(),
             remarks: Vec::new(),
             next: Vec::new(),
-            is_incomplete: false,
+            left: Vec::new(),
             is_sync: false,
             question: None,
             explain: None,

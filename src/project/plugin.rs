@@ -68,6 +68,9 @@ impl Plugin {
     }
 }
 
+/// The start of the key of operator-sdk's plugin for operators that install charts. Ours packages an operator as a chart.
+const OF_HELM_OPERATORS: &str = "helm.sdk.operatorframework.io";
+
 impl FromStr for Plugin {
     type Err = Invalid;
 
@@ -75,11 +78,15 @@ impl FromStr for Plugin {
     /// `helm.kubebuilder.io/v2-alpha`.
     fn from_str(text: &str) -> Result<Self, Invalid> {
         let name = text.split(['.', '/']).next().unwrap_or_default();
+        let is_operator = text.starts_with(OF_HELM_OPERATORS);
         let found = Self::ALL.into_iter().find(|it| it.word() == name);
-        found.ok_or_else(|| Invalid {
+        found.filter(|_| !is_operator).ok_or_else(|| Invalid {
             what: "plugin",
             found: text.to_owned(),
-            fault: "there is no such plugin".to_owned(),
+            fault: match is_operator {
+                true => "it is operator-sdk's for operators that install charts, and `create api --helm-chart` makes those".to_owned(),
+                false => "there is no such plugin".to_owned(),
+            },
             rule: "it is `grafana`, `helm`, `olm` or `release`",
             suggestion: None,
         })
@@ -173,7 +180,7 @@ mod tests {
         ] {
             assert_eq!(word.parse(), Ok(Plugin::Helm));
         }
-        for word in ["", "helmet", "go/v4"] {
+        for word in ["", "helmet", "go/v4", "helm.sdk.operatorframework.io/v1"] {
             assert!(word.parse::<Plugin>().is_err(), "{word}");
         }
     }

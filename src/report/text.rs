@@ -95,6 +95,9 @@ impl<'a> Page<'a> {
             self.changes(outcome, !flags.diff);
         }
         self.attention(outcome.set);
+        if flags.quiet {
+            self.warnings(outcome.left.iter().cloned());
+        }
         if let Some(failure) = failed {
             return self.failure(failure);
         }

@@ -361,8 +361,8 @@ fn convergence() {
         copy(&sources(incremental.clone()), fresh.path());
         succeed(fresh.path(), "operator-forge sync");
         let mut rendered = without_runtime(tree(fresh.path()));
-        // A port has the namespace and the samples of the former project, and one from operator-sdk controllers and their tests, too;
-        // and its list is no generated file.
+        // A port has the namespace and the samples of the former project, and one from operator-sdk controllers, their tests and the
+        // environment of the manager, too; and its list is no generated file.
         if incremental.remove("PORTING.md").is_some() {
             let is_ported = |path: &str| {
                 let of_charts = [
@@ -372,6 +372,7 @@ fn convergence() {
                     "controllers/edge_",
                 ];
                 path == "config/default/kustomization.yaml"
+                    || path == "config/manager/manager.yaml"
                     || path.contains("samples/media_")
                     || of_charts.iter().any(|it| path.contains(it))
             };

@@ -70,6 +70,15 @@ fn every_command_prints_what_the_schema_says() {
         ),
         ("delete api --group cache --version v1 --kind Store", 0),
         ("undo", 0),
+        (
+            "create api --helm-chart $CHARTS/memcached --helm-storage",
+            0,
+        ),
+        ("create api --helm-chart $CHARTS/needy --diff", 3),
+        (
+            "init taken-over --from-operator-sdk $SDK/caches --runtime registry --vcs none --nested",
+            3,
+        ),
         ("own Makefile", 0),
         ("disown Makefile", 0),
         ("restore Makefile", 1),

@@ -62,9 +62,11 @@ fn own_files(name: &str, whole: &Tree, minimal: &Tree) -> Tree {
     own.retain(|path, bytes| {
         let memory = path.strip_prefix(".operator-forge/");
         let of = memory.map(|it| it.strip_prefix("base/").unwrap_or(it));
+        // A takeover writes the environment of the former operator into it.
+        let is_edited = name == "taken-over" && of == Some("config/manager/manager.yaml");
         if let Some(file) = of.and_then(|it| whole.get(it)) {
             assert!(
-                file == bytes,
+                file == bytes || is_edited,
                 "{name}: {path} is not the file, which nobody edited"
             );
             return false;

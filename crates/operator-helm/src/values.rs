@@ -1,12 +1,22 @@
 //! The spec of a release.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 /// The values of a release, over those of the chart's `values.yaml`. A null deletes a default of the chart.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+///
+/// An object without `spec` has none, so `spec` is not required in a CRD that `operator_runtime::manifests::Crds` makes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Values(pub Map<String, Value>);
+
+impl<'de> Deserialize<'de> for Values {
+    /// serde asks for an option where a field is missing: operator-sdk's CRDs do not require `spec`, so there are objects without it.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let values = Option::deserialize(deserializer)?;
+        Ok(Self(values.unwrap_or_default()))
+    }
+}
 
 impl Values {
     /// The value at a path, such as `image.repository`, if the object sets one.

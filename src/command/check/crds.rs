@@ -89,12 +89,20 @@ fn failure(
             rule.id.to_owned()
         });
     }
-    let creates = new_versions(root, &breaking);
+    let Cures { creates, schemas } = cures(root, &breaking);
+    if !schemas.is_empty() {
+        failure = failure.note(
+            "the values of a chart have no versions: `values.schema.json` of the chart says which it takes, for `make manifests` and for Helm",
+        );
+    }
     failure = failure.note(match creates.is_empty() {
         true => "revert the change, or allow it",
         false => "leave the released version as it was and change a new one, or allow the change",
     });
     failure.advice = creates.into_iter().map(Advice::from).collect();
+    if !schemas.is_empty() {
+        failure = failure.advise(Script::edit(schemas).then(Script::of("make manifests")));
+    }
     let flags = accepted.into_iter();
     let flags: Vec<Flag> = flags.map(|it| Flag::new("--allow", Some(it))).collect();
     let check = Script::forge("check --crds").arg(released);
@@ -109,10 +117,18 @@ const OF_VERSIONS: [&str; 4] = [
     "version-unconverted",
 ];
 
-/// The commands that create a new version for each changed one, if `PROJECT` has the kind.
-fn new_versions(root: &Path, breaking: &[&Finding]) -> Vec<Script> {
+/// What to do about breaking changes, if `PROJECT` has the kinds.
+#[derive(Default)]
+struct Cures {
+    /// The commands that create a new version for each changed one.
+    creates: Vec<Script>,
+    /// The schemas of the charts whose values changed.
+    schemas: BTreeSet<String>,
+}
+
+fn cures(root: &Path, breaking: &[&Finding]) -> Cures {
     let Ok(Workspace { project, .. }) = Workspace::open(root) else {
-        return Vec::new();
+        return Cures::default();
     };
     // One new version is enough for a kind. It starts from the last version that changed.
     let mut last = BTreeMap::<&String, Version>::new();
@@ -130,11 +146,25 @@ fn new_versions(root: &Path, breaking: &[&Finding]) -> Vec<Script> {
         }
     }
     let apis = project.apis();
-    let command = |(definition, version): (&String, Version)| {
+    let of = |definition: &String| {
         let crd = apis.iter().filter(|api| {
             format!("{}.{}", api.resource.plural, api.key.api_group(false)) == *definition
         });
-        let keys: Vec<&Key> = crd.map(|api| api.key).collect();
+        crd.collect::<Vec<_>>()
+    };
+    let of_values = breaking.iter().map(|finding| &finding.place);
+    let of_values = of_values.filter(|place| place.path.starts_with(".spec"));
+    let charts = of_values.flat_map(|place| of(&place.definition));
+    let charts = charts.filter_map(|api| api.resource.chart.as_ref());
+    let schemas = charts
+        .map(|chart| format!("{chart}/values.schema.json"))
+        .collect();
+    let command = |(definition, version): (&String, Version)| {
+        let crd = of(definition);
+        if crd.iter().any(|api| api.resource.chart.is_some()) {
+            return None;
+        }
+        let keys: Vec<&Key> = crd.iter().map(|api| api.key).collect();
         let key = keys.iter().find(|key| key.version == version)?;
         let version = version.to_string();
         let new = Key {
@@ -144,7 +174,14 @@ fn new_versions(root: &Path, breaking: &[&Finding]) -> Vec<Script> {
         let create = Script::forge("create api").flags(&new.flags());
         Some(create.code("--from-version").arg(version))
     };
-    last.into_iter().filter_map(command).collect()
+    let last: Vec<_> = last
+        .iter()
+        .map(|(&definition, &version)| (definition, version))
+        .collect();
+    Cures {
+        schemas,
+        creates: last.into_iter().filter_map(command).collect(),
+    }
 }
 
 /// The next version after `version` that does not exist: `v2` after `v1`, `v1beta2` after `v1beta1`.

@@ -49,7 +49,10 @@ impl Source {
             return Err(Failure::refused(format!("no chart `{source}`"))
                 .note("`--helm-chart` names a directory or a `.tgz`, or what helm fetches: `oci://…`, a URL, or REPOSITORY/NAME")
                 .note("a NAME alone needs `--helm-chart-repo`, the URL of its repository")
-                .advise(Advice::Help));
+                .advise(match is_word(source) && !is_archive(source) {
+                    true => Advice::set("--helm-chart-repo", "https://charts.example.com"),
+                    false => Advice::Help,
+                }));
         }
         let fetched = fetch(source, flags)?;
         let mut names = tree::names(fetched.path()).into_iter();
@@ -129,13 +132,19 @@ fn is_url(source: &str) -> bool {
 
 /// Whether it can be the name of a chart in a repository that helm knows.
 fn is_in_repository(source: &str) -> bool {
-    let is_word = |word: &str| {
-        let is_of_name = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-        word.starts_with(|c: char| c.is_ascii_alphanumeric()) && word.chars().all(is_of_name)
-    };
-    let is_archive = [".tgz", ".tar.gz"].iter().any(|end| source.ends_with(end));
     let words = source.split_once('/');
-    !is_archive && words.is_some_and(|(repository, name)| is_word(repository) && is_word(name))
+    let is_pair = words.is_some_and(|(repository, name)| is_word(repository) && is_word(name));
+    is_pair && !is_archive(source)
+}
+
+/// Whether it can be a name of a chart or of a repository.
+fn is_word(word: &str) -> bool {
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    word.starts_with(|c: char| c.is_ascii_alphanumeric()) && word.chars().all(is_of_name)
+}
+
+fn is_archive(source: &str) -> bool {
+    [".tgz", ".tar.gz"].iter().any(|end| source.ends_with(end))
 }
 
 /// Fetches a chart into a directory of its own. helm asks nothing, and is given words that are no flags.

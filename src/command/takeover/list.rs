@@ -1,11 +1,14 @@
-//! What a takeover leaves to a person: settings that have another place, and the steps in the cluster.
+//! What a takeover leaves to a person: settings that have another place.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use helm_render::values::Table;
+use kubebuilder_port::MANAGER;
 use serde_yaml::Value;
 
 use super::{
     Takeover,
+    manager::{self, Container, NAMESPACES, Namespaces},
     sdk::{CRDS, Names, WATCHES},
     watches::Watch,
 };
@@ -14,10 +17,12 @@ use crate::{
         checklist::{Item, Title},
         port::names::{KUSTOMIZATION, Names as OfOperator},
     },
-    engine::derived::CRDS as BASES,
     error::Result,
+    plan::Rewritten,
     project::Key,
-    template::{Former, Part},
+    reconcile::LastApplied,
+    template::{self, Former, Part},
+    tree::{self, Found, RelPath, Tree},
 };
 
 /// A kind that was taken over.
@@ -27,32 +32,33 @@ pub struct OfKind<'a> {
     pub former: Former,
     /// What its CRD says, if there is one.
     pub names: Option<Names>,
+    /// The values of its chart.
+    pub defaults: Table,
+}
+
+impl OfKind<'_> {
+    /// The environment variables that its values come from.
+    fn variables(&self) -> BTreeSet<String> {
+        let parts = self.former.values.iter().flat_map(|(_, parts)| parts);
+        let variables = parts.filter_map(|part| match part {
+            Part::Variable(name) => Some(name.clone()),
+            Part::Text(_) => None,
+        });
+        variables.collect()
+    }
 }
 
 pub type Kinds<'a> = Vec<OfKind<'a>>;
 
-/// The role of the former operator.
-const ROLE: &str = "config/rbac/role.yaml";
-
 impl Takeover<'_> {
-    /// Lists settings and steps, and takes the names of the operator over.
-    pub fn list(&mut self, kinds: &Kinds<'_>) -> Result<()> {
+    /// Lists settings and steps, and takes the names and the environment of the operator over. `desired` is the tree of the project.
+    pub fn list(&mut self, kinds: &Kinds<'_>, desired: &Tree) -> Result<()> {
+        let container = self.sdk.container();
         for kind in kinds {
             self.unknown(kind.watch);
-            self.crd(kind);
+            self.crd(kind)?;
+            self.variables(kind, &container);
             self.settings(kind);
-        }
-        for path in self.sdk.manifests_with("WATCH_NAMESPACE") {
-            self.setting(match self.project.namespaced {
-                true => format!("`{path}` sets `WATCH_NAMESPACE`, as `config/manager/manager.yaml` here does: compare the two"),
-                false => format!(
-                    "`{path}` sets `WATCH_NAMESPACE`, and this operator watches the whole cluster: `operator-forge edit --namespaced` makes it \
-                     watch selected namespaces"
-                ),
-            });
-        }
-        if let Some(path) = self.sdk.first(&["main.go", "cmd/main.go"]) {
-            self.left_out(format!("the Go code of `{path}` is left out"));
         }
         let names = OfOperator::of(&self.project);
         let text = self.sdk.text(KUSTOMIZATION);
@@ -60,6 +66,18 @@ impl Takeover<'_> {
             Some(found) => found,
             None => (names, Vec::new()),
         };
+        self.environment(kinds, &container, &names, desired)?;
+        for sentence in container.arguments() {
+            self.setting(sentence);
+        }
+        self.setting(
+            "the former operator rolled a failed upgrade back: `.with_rollback()` after `Chart::embedded(…)` in `src/charts.rs` does that \
+             here. Without it, a dry run precedes each upgrade, and one that fails all the same stays as far as it came"
+                .to_owned(),
+        );
+        if let Some(path) = self.sdk.first(&["main.go", "cmd/main.go"]) {
+            self.left_out(format!("the Go code of `{path}` is left out"));
+        }
         for sentence in odd {
             self.setting(sentence);
         }
@@ -85,7 +103,7 @@ impl Takeover<'_> {
     }
 
     /// Lists what is not known of the CRD, and its other versions.
-    fn crd(&mut self, kind: &OfKind<'_>) {
+    fn crd(&mut self, kind: &OfKind<'_>) -> Result<()> {
         let OfKind { watch, names, .. } = kind;
         let title = watch.title();
         let Some(names) = names else {
@@ -94,10 +112,11 @@ impl Takeover<'_> {
                 .resource(&kind.key)
                 .map(|it| it.plural.to_string());
             let plural = plural.unwrap_or_default();
-            return self.setting(format!(
+            self.setting(format!(
                 "no CRD of `{title}` in `{}`: compare the plural `{plural}`, the scope and the short names with `kubectl get crd`",
                 CRDS[0]
             ));
+            return Ok(());
         };
         let others = names.versions.iter().filter(|it| **it != watch.version);
         let others: Vec<String> = others.map(|it| format!("`{it}`")).collect();
@@ -109,28 +128,165 @@ impl Takeover<'_> {
                 watch.version
             ));
         }
+        let arguments = names.arguments(&watch.version);
+        if !arguments.is_empty() {
+            let path = template::types_of(&self.project, &kind.key)?;
+            let item = Item {
+                calls: arguments,
+                ..Item::of(format!(
+                    "columns and categories of the CRD of `{title}`: add to `#[kube(…)]` in `{path}`"
+                ))
+            };
+            self.checklist.add(Title::Settings, item);
+        }
+        Ok(())
+    }
+
+    /// Lists the variables that values come from. One that is not set gives an empty text, as for operator-sdk.
+    fn variables(&mut self, kind: &OfKind<'_>, container: &Container) {
+        let title = kind.watch.title();
+        let (known, missing): (Vec<String>, Vec<String>) = kind
+            .variables()
+            .into_iter()
+            .partition(|name| container.variables.contains_key(name));
+        if !missing.is_empty() {
+            let what = format!(
+                "values of `{title}` come from the environment: set {} in `{MANAGER}`",
+                quoted(&missing)
+            );
+            self.remarks.push(what.clone());
+            let from = match container.has_sources {
+                true => "the former operator may get them from its `envFrom`",
+                false => "the former manifests do not set them",
+            };
+            self.setting(format!(
+                "{what}, and where `make test` runs; {from}. A variable without a value gives an empty text, as for operator-sdk, and no error"
+            ));
+        }
+        if !known.is_empty() {
+            self.setting(format!(
+                "values of `{title}` come from {}, with the value of the former operator in `{MANAGER}`: set the same where `make test` and \
+                 `make run` run",
+                quoted(&known)
+            ));
+        }
+    }
+
+    /// Writes the environment of the former operator into the manifest of the manager, as far as this operator reads it.
+    fn environment(
+        &mut self,
+        kinds: &Kinds<'_>,
+        container: &Container,
+        names: &OfOperator,
+        desired: &Tree,
+    ) -> Result<()> {
+        let variables = kinds.iter().flat_map(OfKind::variables).collect();
+        let mut entries = container.entries(&variables);
+        let namespaces = container.namespaces();
+        let is_taken = match namespaces {
+            Some(Namespaces::These(_)) => true,
+            // That is what a namespaced project has.
+            Some(Namespaces::Own) => !self.project.namespaced,
+            Some(Namespaces::Unknown) | None => false,
+        };
+        if is_taken {
+            entries.extend(container.entries(&[NAMESPACES.to_owned()].into()));
+        }
+        if let Some(namespaces) = namespaces {
+            self.namespaces(&namespaces, kinds, names);
+        }
+        self.manifest(&entries, desired)
+    }
+
+    /// The manifest of the manager with these entries. Where there is one already, the entries are listed.
+    fn manifest(&mut self, entries: &BTreeMap<String, Value>, desired: &Tree) -> Result<()> {
+        if entries.is_empty() {
+            return Ok(());
+        }
+        let path = RelPath::constant(MANAGER);
+        let file = &desired[&path];
+        let text = String::from_utf8_lossy(&file.content);
+        let text = manager::with_entries(&text, entries);
+        let is_free = tree::find(self.root, &path)? == Found::Absent;
+        match text.filter(|_| is_free) {
+            Some(text) => {
+                let written = Rewritten {
+                    before: None,
+                    after: Some(text.into_bytes().into()),
+                    // It counts as an edit of what is generated.
+                    row: Some(LastApplied::of_file(&path, file)),
+                };
+                self.named.rewritten.insert(path, written);
+            }
+            None => {
+                let item = Item {
+                    lines: entries.values().flat_map(manager::lines).collect(),
+                    ..Item::of(format!("add to `env` of the manager in `{MANAGER}`:"))
+                };
+                self.checklist.add(Title::Settings, item);
+            }
+        }
+        Ok(())
+    }
+
+    /// Lists what the watched namespaces need.
+    fn namespaces(&mut self, namespaces: &Namespaces, kinds: &Kinds<'_>, names: &OfOperator) {
+        let OfOperator { namespace, prefix } = names;
+        let is_wide =
+            |kind: &OfKind<'_>| kind.names.as_ref().is_some_and(|names| !names.namespaced);
+        let wide = kinds.iter().find(|kind| is_wide(kind));
+        let watched: &[String] = match namespaces {
+            Namespaces::These(all) => all,
+            Namespaces::Own | Namespaces::Unknown => &[],
+        };
+        let shown = match namespaces {
+            Namespaces::Own => "its own namespace".to_owned(),
+            Namespaces::These(all) => quoted(all),
+            Namespaces::Unknown => {
+                return self.setting(format!(
+                    "the former operator gets `{NAMESPACES}` from somewhere else, such as OLM: set it in `{MANAGER}`; without it, this \
+                     operator watches {}",
+                    match self.project.namespaced {
+                        true => "its own namespace",
+                        false => "the whole cluster",
+                    }
+                ));
+            }
+        };
+        let grant = |target: &str| {
+            format!(
+                "`kubectl apply -n {target} -f config/rbac/role.yaml` and `kubectl create rolebinding {prefix}manager-rolebinding -n {target} \
+                 --role=manager-role --serviceaccount={namespace}:{prefix}controller-manager`"
+            )
+        };
+        let others = watched.iter().filter(|it| *it != namespace);
+        let grants: Vec<String> = others.map(|it| grant(it)).collect();
+        let needs = match grants.is_empty() {
+            true => String::new(),
+            false => format!(
+                "; each other namespace needs a Role and a RoleBinding: {}",
+                grants.join(", ")
+            ),
+        };
+        let watches =
+            format!("`{NAMESPACES}` in `{MANAGER}` names {shown}, as in the former operator");
+        self.setting(match (self.project.namespaced, wide) {
+            (true, _) if watched.is_empty() => return,
+            (true, _) => format!("{watches}{needs}"),
+            (false, Some(kind)) => format!(
+                "{watches}. The role is a ClusterRole, because objects of `{}` are in no namespace",
+                kind.watch.title()
+            ),
+            (false, None) => format!(
+                "{watches}. The role is a ClusterRole; with a Role instead: `operator-forge edit --namespaced --on-conflict keep`, then `make manifests`{needs}"
+            ),
+        });
     }
 
     /// Lists the fields of an entry that have another place.
     fn settings(&mut self, kind: &OfKind<'_>) {
-        let OfKind { watch, former, .. } = kind;
+        let OfKind { watch, .. } = kind;
         let title = watch.title();
-        let parts = former.values.iter().flat_map(|(_, parts)| parts);
-        let variables = parts.filter_map(|part| match part {
-            Part::Variable(name) => Some(format!("`{name}`")),
-            Part::Text(_) => None,
-        });
-        let variables: BTreeSet<String> = variables.collect();
-        if !variables.is_empty() {
-            let names: Vec<String> = variables.into_iter().collect();
-            let names = names.join(", ");
-            self.remarks.push(format!(
-                "values of `{title}` come from the environment: set {names} in `config/manager/manager.yaml`"
-            ));
-            self.setting(format!(
-                "values of `{title}` come from the environment: set {names} in `config/manager/manager.yaml`, and where `make test` runs"
-            ));
-        }
         let shown = |value: &Value| match value {
             Value::String(text) => text.clone(),
             other => guarded_yaml::text(other).trim_end().to_owned(),
@@ -159,58 +315,9 @@ impl Takeover<'_> {
             ));
         }
     }
+}
 
-    /// Lists the steps in the cluster.
-    fn steps(&mut self, kinds: &Kinds<'_>, names: &OfOperator) {
-        let OfOperator { namespace, prefix } = names;
-        let deployment = format!("{prefix}controller-manager");
-        let compare = match self.sdk.first(&CRDS) {
-            Some(crds) => format!(
-                "`make manifests`, then `operator-forge check --crds DIR`, where `DIR` is `{crds}` of the former project: that CRD took any value, \
-                 and each field of `.spec` in the report has a type now. Compare the types with the objects that exist; `values.schema.json` of a \
-                 chart corrects a type"
-            ),
-            None => format!(
-                "`make manifests`, then compare `{BASES}` with the CRDs in the cluster: the new schemas may refuse values that the former \
-                 operator took"
-            ),
-        };
-        let resources = kinds.iter().filter_map(|kind| {
-            let resource = self.project.resource(&kind.key)?;
-            Some(format!("{}.{}", resource.plural, kind.watch.group))
-        });
-        let resources: BTreeSet<String> = resources.collect();
-        let resources: Vec<String> = resources.into_iter().collect();
-        let resources = resources.join(",");
-        let mut steps = vec![compare];
-        if self.sdk.first(&[ROLE]).is_some() {
-            steps.push(format!(
-                "compare `{ROLE}` of both projects: a permission that you added there, and that does not follow from the chart, is \
-                 `.needs::<…>(…)` at the controller"
-            ));
-        }
-        steps.extend([
-            "`make test`, then `make docker-build docker-push IMG=…`".to_owned(),
-            format!(
-                "stop the former operator, and wait until its Pods are gone: `kubectl delete deployment {deployment} -n {namespace}`. Never run \
-                 `make undeploy` in its project: that deletes the CRDs, with all objects and what they installed"
-            ),
-            "`make deploy IMG=…`".to_owned(),
-            format!(
-                "wait until every object has a revision: `kubectl get {resources} --all-namespaces`. Then remove `.needs::<Secret>(…)` from the \
-                 controllers"
-            ),
-            "the Secrets `sh.helm.release.v1.…` stay until their object is deleted; nothing reads them any more".to_owned(),
-            "look for what only the former operator has, such as its Service for metrics: compare `kubectl kustomize config/default` of both \
-             projects"
-                .to_owned(),
-            format!(
-                "to go back: `kubectl delete deployment {deployment} -n {namespace}`, then `make deploy IMG=…` in the former project. Objects keep \
-                 the finalizer `operator-helm/uninstall`, which has to be removed by hand then"
-            ),
-        ]);
-        for step in steps {
-            self.checklist.add(Title::Takeover, Item::of(step));
-        }
-    }
+fn quoted(words: &[String]) -> String {
+    let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+    words.join(", ")
 }

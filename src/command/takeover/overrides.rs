@@ -3,6 +3,11 @@
 
 use crate::template::Part;
 
+/// The characters that are the name of a variable alone, whatever follows.
+const SPECIAL: [char; 17] = [
+    '*', '#', '$', '@', '!', '?', '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9',
+];
+
 /// The parts of an override.
 ///
 /// Errors: the reason that it cannot be said in a call of `Values::set`.
@@ -33,6 +38,8 @@ fn expand(text: &str) -> Vec<Part> {
             // A `$` before something else stays; broken braces vanish.
             "" if length == 0 => plain.push('$'),
             "" => {}
+            // Variables of shells, such as that of `$$`: no process has one in its environment.
+            name if is_special(name) => {}
             name => {
                 if !plain.is_empty() {
                     parts.push(Part::Text(std::mem::take(&mut plain)));
@@ -48,16 +55,20 @@ fn expand(text: &str) -> Vec<Part> {
     parts
 }
 
+/// Whether a name is one that shells give a meaning, such as `$`: Go takes it as one, too.
+fn is_special(name: &str) -> bool {
+    name.len() == 1 && name.contains(SPECIAL)
+}
+
 /// The name of the variable that a text behind `$` starts with, and how much of the text it takes.
 fn variable(text: &str) -> (&str, usize) {
-    let is_special = |c: char| "*#$@!?-0123456789".contains(c);
     if let Some(inner) = text.strip_prefix('{') {
         return match inner.find('}') {
             Some(end) => (&inner[..end], end + 2),
             None => ("", 1),
         };
     }
-    if text.starts_with(is_special) {
+    if text.starts_with(SPECIAL) {
         return (&text[..1], 1);
     }
     let is_other = |c: char| !(c.is_ascii_alphanumeric() || c == '_');
@@ -86,7 +97,11 @@ mod tests {
         check("a/$B:${C}d", &["a/", "$B", ":", "$C", "d"]);
         check("5 $", &["5 $"]);
         check("$/a", &["$/a"]);
-        check("$1a", &["$1", "a"]);
+        check("$1a", &["a"]);
+        check("a$$B", &["aB"]);
+        check("$$$B", &["$B"]);
+        check("a${$}b${*}", &["ab"]);
+        check("a$$", &["a"]);
         check("${}a${b", &["ab"]);
     }
 

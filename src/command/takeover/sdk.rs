@@ -9,7 +9,11 @@ use guarded_yaml as yaml;
 use serde::Deserialize;
 use serde_yaml::Value;
 
-use super::watches::{self, Fault, Watch};
+use super::{
+    manager::Container,
+    samples::{SAMPLES, Sample},
+    watches::{self, Fault, Watch},
+};
 use crate::{
     advice::{Advice, Script},
     command::{
@@ -29,6 +33,12 @@ const PROJECT: &str = "PROJECT";
 
 /// Where the CRDs are; the second is that of old projects.
 pub const CRDS: [&str; 2] = ["config/crd/bases", "deploy/crds"];
+
+/// Where the Deployment and its patches are.
+const MANIFESTS: [&str; 2] = ["config/manager", "config/default"];
+
+/// The Deployment of old projects.
+const OLD_MANIFEST: &str = "deploy/operator.yaml";
 
 /// What the working directory of a Helm operator is called in its image.
 const HOMES: [&str; 3] = ["/opt/helm/", "${HOME}/", "$HOME/"];
@@ -66,6 +76,23 @@ pub struct Names {
     pub short: Vec<String>,
     /// The names of its versions.
     pub versions: Vec<String>,
+    /// Categories for kubectl.
+    pub categories: Vec<String>,
+    /// The columns that kubectl shows, by version; those of old CRDs are of all versions.
+    columns: Vec<(Option<String>, Value)>,
+}
+
+impl Names {
+    /// The arguments of `#[kube(…)]` for the categories and the columns of a version. The age is a column of every kind.
+    pub fn arguments(&self, version: &str) -> Vec<String> {
+        let categories = self.categories.iter();
+        let categories = categories.map(|name| format!("category = {name:?},"));
+        let is_of = |of: &Option<String>| of.as_deref().is_none_or(|of| of == version);
+        let columns = self.columns.iter().filter(|(of, _)| is_of(of));
+        categories
+            .chain(columns.filter_map(|(_, column)| of_column(column)))
+            .collect()
+    }
 }
 
 impl Sdk {
@@ -169,15 +196,25 @@ impl Sdk {
             .copied()
     }
 
-    /// The manifests of the manager in which a text stands.
-    pub fn manifests_with(&self, word: &str) -> Vec<String> {
-        let directory = self.directory.join("config/manager");
-        let names = tree::names(&directory).into_iter();
-        let paths = names
-            .filter(|name| name.ends_with(".yaml"))
-            .map(|name| format!("config/manager/{name}"));
-        let has = |path: &String| self.text(path).is_some_and(|text| text.contains(word));
-        paths.filter(has).collect()
+    /// The container of the operator.
+    pub fn container(&self) -> Container {
+        let of = MANIFESTS.iter().flat_map(|directory| self.files(directory));
+        let of = of.map(|(_, text)| text);
+        Container::read(of.chain(self.text(OLD_MANIFEST)))
+    }
+
+    /// The samples.
+    pub fn samples(&self) -> Vec<Sample> {
+        Sample::read(self.files(SAMPLES))
+    }
+
+    /// The files of YAML in a directory, and their texts.
+    fn files(&self, directory: &str) -> Vec<(String, String)> {
+        let names = tree::names(&self.directory.join(directory)).into_iter();
+        let names = names.filter(|name| name.ends_with(".yaml") || name.ends_with(".yml"));
+        let paths = names.map(|name| format!("{directory}/{name}"));
+        let file = |path: String| Some((path.clone(), self.text(&path)?));
+        paths.filter_map(file).collect()
     }
 }
 
@@ -190,19 +227,54 @@ fn of_crd(document: &Value) -> Option<((String, String), Names)> {
     let spec = document.get("spec")?;
     let names = spec.get("names")?;
     let texts = |value: Option<&Value>| value.and_then(Value::as_sequence).cloned();
-    let short = texts(names.get("shortNames")).unwrap_or_default();
+    let words = |key: &str| -> Vec<String> {
+        let words = texts(names.get(key)).unwrap_or_default();
+        let word = |it: &Value| Some(it.as_str()?.to_owned());
+        words.iter().filter_map(word).collect()
+    };
+    let columns_of = |value: &Value, version: Option<String>| {
+        let columns = texts(value.get("additionalPrinterColumns")).unwrap_or_default();
+        let columns = columns.into_iter();
+        columns
+            .map(|column| (version.clone(), column))
+            .collect::<Vec<_>>()
+    };
     let versions = texts(spec.get("versions")).unwrap_or_default();
+    let mut columns = columns_of(spec, None);
+    for version in &versions {
+        columns.extend(columns_of(version, text(version, "name")));
+    }
     let versions = versions.iter().filter_map(|it| text(it, "name"));
     let found = Names {
         plural: text(names, "plural"),
         namespaced: text(spec, "scope").as_deref() != Some("Cluster"),
-        short: short
-            .iter()
-            .filter_map(|it| Some(it.as_str()?.to_owned()))
-            .collect(),
+        short: words("shortNames"),
         versions: versions.chain(text(spec, "version")).collect(),
+        categories: words("categories"),
+        columns,
     };
     Some(((text(spec, "group")?, text(names, "kind")?), found))
+}
+
+/// A column as an argument of `#[kube(…)]`; `None` for the age, which is there.
+fn of_column(column: &Value) -> Option<String> {
+    let text = |key: &str| column.get(key)?.as_str();
+    let path = text("jsonPath").or(text("JSONPath"))?;
+    if path == ".metadata.creationTimestamp" {
+        return None;
+    }
+    let mut arguments = vec![
+        format!("name = {:?}", text("name")?),
+        format!("type_ = {:?}", text("type")?),
+        format!("json_path = {path:?}"),
+    ];
+    for key in ["description", "format"] {
+        arguments.extend(text(key).map(|text| format!("{key} = {text:?}")));
+    }
+    let priority = column.get("priority").and_then(Value::as_i64);
+    let priority = priority.filter(|it| *it != 0);
+    arguments.extend(priority.map(|it| format!("priority = {it}")));
+    Some(format!("printcolumn({}),", arguments.join(", ")))
 }
 
 fn edit(directory: &Path, file: &str) -> Script {

@@ -65,6 +65,8 @@ fn webhook(view: WebhookView<'_>, library: &str) -> Vec<Subject> {
             "test_import": in_tests(&import, library),
             // Whether the project defines the type.
             "own": resource.api.is_some(),
+            // Whether its spec is the values of a chart.
+            "chart": resource.chart.is_some(),
             // Whether another project defines the type.
             "external": resource.external.is_some(),
             // Whether only the namespaces with a label have the webhook.

@@ -235,7 +235,7 @@ impl Scenario {
 /// Kills the operator before each of the writes of a scenario.
 async fn kill(scenario: Scenario) -> Result<()> {
     let cluster = Cluster::start()?;
-    cluster.install(anyhow::Ok(crds())).await?;
+    cluster.install(crds()).await?;
     let mut n = 1;
     let context = |n| move || format!("{}, killed before write {n}", scenario.name);
     while scenario.run(&cluster, n).await.with_context(context(n))? {

@@ -99,6 +99,25 @@ async fn a_release_follows_its_values() -> Result<()> {
     Ok(())
 }
 
+/// It has the chart's own values, and can be changed and deleted.
+#[tokio::test]
+async fn an_object_needs_no_spec() -> Result<()> {
+    let cluster = Cluster::start()?;
+    let operator = run(&cluster)?;
+    let release = Release::new(&cluster, "blank")?;
+    release.create_without_spec().await?;
+    release.is_at(1).await?;
+    let config = |text: &'static str| move |it: &ConfigMap| message(it) == Some(text);
+    release.has("blank-config", config("hello")).await?;
+    release.change(json!({ "message": "bye" })).await?;
+    release.is_at(2).await?;
+    release.has("blank-config", config("bye")).await?;
+    release.delete().await?;
+    release.is_gone().await?;
+    ensure!(operator.refused() == Vec::<String>::new());
+    Ok(())
+}
+
 #[tokio::test]
 async fn what_others_change_is_corrected() -> Result<()> {
     let cluster = Cluster::start()?;

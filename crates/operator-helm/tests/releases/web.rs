@@ -14,14 +14,14 @@ use k8s_openapi::{
     apimachinery::pkg::apis::meta::v1::Condition,
 };
 use kube::{
-    Api, Client, CustomResource, CustomResourceExt, Resource,
-    api::{DeleteParams, Patch, PatchParams, PostParams},
+    Api, Client, CustomResource, Resource,
+    api::{ApiResource, DeleteParams, DynamicObject, Patch, PatchParams, PostParams},
 };
 use operator_helm::{
     Chart, Crds, Error, InstallsChart, ReleaseStatus, Releases, Values, include_chart,
 };
 use operator_runtime::{
-    Action, Controller, Controllers, Manager, ManagerOptions, ReadyCondition, WatchScope,
+    Action, Controller, Controllers, CrdError, Manager, ManagerOptions, ReadyCondition, WatchScope,
     envtest::{Cluster, NAMESPACE, Operator, eventually},
     webhook::Webhooks,
 };
@@ -153,8 +153,11 @@ pub fn context(manager: &Manager, chart: &'static Chart) -> Context {
     Context { releases }
 }
 
-pub fn crds() -> Vec<CustomResourceDefinition> {
-    vec![Web::crd(), Look::crd()]
+pub fn crds() -> Result<Vec<CustomResourceDefinition>, CrdError> {
+    let mut crds = operator_runtime::Crds::default();
+    crds.add_storage::<Web>();
+    crds.add_storage::<Look>();
+    crds.merge()
 }
 
 /// Starts the operator, with exactly the permissions that the chart asks for.
@@ -163,11 +166,10 @@ pub fn run(cluster: &Cluster) -> Result<Operator> {
 }
 
 pub fn run_with(cluster: &Cluster, chart: &'static Chart) -> Result<Operator> {
-    let crds = anyhow::Ok(crds());
     let context = move |manager: &Manager| context(manager, chart);
     cluster.run(
         &OPTIONS,
-        crds,
+        crds(),
         controllers(chart),
         Webhooks::default(),
         context,
@@ -198,6 +200,15 @@ impl Release {
         K: Resource<Scope = ClusterResourceScope, DynamicType = ()>,
     {
         Api::all(self.client.clone())
+    }
+
+    /// Creates a custom resource without `spec`, as operator-sdk's CRDs allow it.
+    pub async fn create_without_spec(&self) -> Result<()> {
+        let kind = ApiResource::erase::<Web>(&());
+        let api: Api<DynamicObject> = Api::namespaced_with(self.client.clone(), NAMESPACE, &kind);
+        let web = DynamicObject::new(self.name, &kind);
+        api.create(&PostParams::default(), &web).await?;
+        Ok(())
     }
 
     /// Creates the custom resource.

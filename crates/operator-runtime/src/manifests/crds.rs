@@ -21,7 +21,8 @@ use kube::{
     core::crd::{MergeError, merge_crds},
 };
 
-use serde_json::Value;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
 
 pub use unions::structural;
 pub use validation::{Refusal, refusals};
@@ -33,7 +34,7 @@ use crate::controller::Hubs;
 ///
 /// Each version is a [`CustomResourceExt::crd`]. For embedded Kubernetes types, such as a `PodTemplateSpec`
 /// or a `Condition`, the schema is the one that controller-gen writes for an operator in Go: list map keys,
-/// required fields, defaults and patterns. Where a CRD cannot say what a type holds, such as a
+/// required fields, defaults and patterns. `spec` is required unless the type can be read without it. Where a CRD cannot say what a type holds, such as a
 /// `serde_json::Value` in a map, a tuple, or a type inside itself, it keeps the value as it is.
 #[derive(Default)]
 pub struct Crds {
@@ -51,6 +52,9 @@ const DESCRIPTION_LENGTH: usize = 80;
 /// The annotation that becomes the kind of lists, for which kube's derive has no attribute. An imported type has it if the
 /// list is not a `<Kind>List`.
 const LIST_KIND: &str = "operator-runtime/list-kind";
+
+/// The property of an object that kube's derive always requires.
+const SPEC: &str = "spec";
 
 /// Why there are no CRDs.
 #[derive(Debug)]
@@ -124,14 +128,14 @@ impl Crds {
     }
 
     /// Adds the storage version of a kind.
-    pub fn add_storage<K: CustomResourceExt + JsonSchema>(&mut self) {
+    pub fn add_storage<K: CustomResourceExt + JsonSchema + DeserializeOwned>(&mut self) {
         if let Some(crd) = self.structural::<K>() {
             self.add(crd).outline::<K>().store();
         }
     }
 
     /// Adds another served version of a kind.
-    pub fn add_served<K: CustomResourceExt + JsonSchema>(&mut self) {
+    pub fn add_served<K: CustomResourceExt + JsonSchema + DeserializeOwned>(&mut self) {
         if let Some(crd) = self.structural::<K>() {
             self.add(crd).outline::<K>();
         }
@@ -188,7 +192,7 @@ impl Crds {
     }
 
     /// The CRD of a type; `None` if a CRD cannot describe it, which [`merge`](Self::merge) reports.
-    fn structural<K: CustomResourceExt + JsonSchema>(
+    fn structural<K: CustomResourceExt + JsonSchema + DeserializeOwned>(
         &mut self,
     ) -> Option<CustomResourceDefinition> {
         let schema = described::<K>();
@@ -208,7 +212,14 @@ impl Crds {
         let length = self.description_length.unwrap_or(DESCRIPTION_LENGTH);
         let mut crd = self.crd::<K>(Some(length));
         let ApiResource { kind, version, .. } = K::api_resource();
+        let may_lack_spec = reads_without_spec::<K>();
         for schema in schemas(&mut crd) {
+            if may_lack_spec {
+                let required = schema.required.take();
+                schema.required =
+                    required.map(|all| all.into_iter().filter(|it| it != SPEC).collect());
+                schema.required.take_if(|all| all.is_empty());
+            }
             for structural::Ignored { path, rust, crd } in change(schema, structural::make) {
                 self.warnings.push(format!(
                     "warning: the default of `{path}` of {kind} {version} is {crd} in the CRD, and {rust} in Rust: \
@@ -281,6 +292,16 @@ fn accepted(crd: &CustomResourceDefinition, refusals: Vec<Refusal>) -> Result<()
     }
 }
 
+/// Whether an object without `spec` can be read as its type. The type of its spec decides, because kube's derive has no attribute
+/// for it: serde asks for an option where a field is missing.
+fn reads_without_spec<K: CustomResourceExt + DeserializeOwned>() -> bool {
+    let ApiResource {
+        api_version, kind, ..
+    } = K::api_resource();
+    let object = json!({ "apiVersion": api_version, "kind": kind, "metadata": {} });
+    serde_json::from_value::<K>(object).is_ok()
+}
+
 /// The schema of a type, before kube changes it.
 ///
 /// In a thread, because Rust says the name of the thread whose stack overflows, and nothing else: `KubeSchema` describes a type
@@ -336,7 +357,7 @@ mod tests {
         api::{ApiResource, DynamicObject},
         core::GroupVersionKind,
     };
-    use serde_json::{from_value, json};
+    use serde_json::from_value;
 
     use super::*;
     use crate::{

@@ -35,7 +35,7 @@ use operator_runtime::{
     envtest::{Cluster, NAMESPACE},
 };
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 #[derive(Clone, Debug, CustomResource, Deserialize, JsonSchema, Serialize)]
@@ -82,7 +82,7 @@ fn merged(mut crds: Vec<CustomResourceDefinition>) -> CustomResourceDefinition {
     crds.remove(0)
 }
 
-fn of<K: CustomResourceExt + JsonSchema>() -> CustomResourceDefinition {
+fn of<K: CustomResourceExt + JsonSchema + DeserializeOwned>() -> CustomResourceDefinition {
     let mut crds = Crds::default();
     crds.add_storage::<K>();
     merged(crds.merge().unwrap())

@@ -1,6 +1,6 @@
-//! Fields without a value: absent or null, and the API server's handling of a null that is not allowed.
+//! Fields without a value: absent or null, the API server's handling of a null that is not allowed, and objects without `spec`.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use anyhow::{Result, ensure};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
@@ -13,7 +13,7 @@ use operator_runtime::{
     envtest::{Cluster, NAMESPACE, eventually},
 };
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, from_value, json};
 
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -118,5 +118,38 @@ async fn an_omitted_field_is_absent_and_a_stored_null_is_dropped() -> Result<()>
         refused.code == 422 && refused.message.contains("spec.leftOut"),
         "{refused:?}"
     );
+    Ok(())
+}
+
+/// A spec that objects may lack: it is read as an option.
+#[derive(Clone, Debug, Default, CustomResource, JsonSchema, Serialize)]
+#[kube(group = "test.example.com", version = "v1", kind = "Blank", namespaced)]
+struct BlankSpec {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    size: Option<i64>,
+}
+
+impl<'de> Deserialize<'de> for BlankSpec {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let values = Option::<BTreeMap<String, i64>>::deserialize(deserializer)?;
+        let size = values.unwrap_or_default().remove("size");
+        Ok(Self { size })
+    }
+}
+
+#[test]
+fn spec_is_required_unless_the_type_can_be_read_without_it() -> Result<()> {
+    let mut all = Crds::default();
+    all.add_storage::<Note>();
+    all.add_storage::<Blank>();
+    let required = |crd: &CustomResourceDefinition| {
+        let schema = crd.spec.versions[0].schema.clone()?;
+        schema.open_api_v3_schema?.required
+    };
+    let [blank, note] = &all.merge()?[..] else {
+        anyhow::bail!("two kinds");
+    };
+    ensure!(required(blank).is_none(), "{blank:?}");
+    ensure!(required(note) == Some(vec!["spec".to_owned()]), "{note:?}");
     Ok(())
 }

@@ -33,7 +33,7 @@ use operator_runtime::{
     envtest::{Cluster, NAMESPACE},
 };
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
 
 /// A type with every shape of a value: those before `;` in each of the places of a [`Shape`], the others once.
@@ -389,7 +389,7 @@ struct Tree {
 }
 
 /// What a process that runs `test` again says when it makes the CRD of `K`.
-fn said<K: CustomResourceExt + JsonSchema>(test: &str) -> Result<String> {
+fn said<K: CustomResourceExt + JsonSchema + DeserializeOwned>(test: &str) -> Result<String> {
     const VARIABLE: &str = "SAYS";
     if env::var_os(VARIABLE).is_some() {
         let mut crds = Crds::default();

@@ -46,6 +46,9 @@ fn before(root: &Path, released: &str) -> Result<Vec<Manifest>> {
         return Ok(files);
     }
     let mut files = git::blobs(root, released, BASES).map_err(|why| {
+        if git::is_unborn(root) {
+            return no_commit(released);
+        }
         Failure::refused(format!("`{released}` is neither a file nor a git revision"))
             .note(why.to_string())
             .note("a checkout in CI often has neither tags nor history: set `fetch-depth: 0` of actions/checkout")
@@ -70,6 +73,15 @@ fn before(root: &Path, released: &str) -> Result<Vec<Manifest>> {
         bytes,
     };
     Ok(files.into_iter().chain(links).map(file).collect())
+}
+
+/// The refusal of a revision in a repository without one.
+fn no_commit(released: &str) -> Failure {
+    Failure::refused(format!(
+        "`{released}` is no revision: the repository has no commit yet"
+    ))
+    .note("a change of the CRDs is what differs from a commit, or from the files in a directory")
+    .advise(Script::of("git add --all .").then(Script::of("git commit -m release")))
 }
 
 fn after(root: &Path) -> Result<Vec<Manifest>> {

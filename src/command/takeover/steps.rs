@@ -1,0 +1,135 @@
+//! The steps in the cluster: how this operator takes the place of the former one, and how that one comes back.
+
+use super::{
+    Takeover,
+    list::{Kinds, OfKind},
+    sdk::{CRDS, WATCHES},
+};
+use crate::{
+    command::{
+        checklist::{Item, Title},
+        port::names::Names,
+    },
+    engine::derived::CRDS as BASES,
+    project::Key,
+};
+
+/// The role of the former operator.
+const ROLE: &str = "config/rbac/role.yaml";
+
+/// What projects have that OLM installs.
+const OF_OLM: [&str; 3] = ["config/manifests", "bundle", "deploy/olm-catalog"];
+
+/// The finalizer of operator-sdk.
+const FORMER_FINALIZER: &str = "helm.sdk.operatorframework.io/uninstall-release";
+
+impl Takeover<'_> {
+    /// Lists the steps in the cluster.
+    pub fn steps(&mut self, kinds: &Kinds<'_>, names: &Names) {
+        let Names { namespace, prefix } = names;
+        let deployment = format!("{prefix}controller-manager");
+        let stop = format!("kubectl delete deployment {deployment} -n {namespace}");
+        self.step(self.compare());
+        if self.sdk.first(&[ROLE]).is_some() {
+            self.step(format!(
+                "compare `{ROLE}` of both projects: a permission that you added there, and that does not follow from the chart, is \
+                 `.needs::<…>(…)` at the controller"
+            ));
+        }
+        self.step("`make test`, then `make docker-build docker-push IMG=…`");
+        self.step(format!(
+            "stop the former operator, and wait until its Pods are gone: `{stop}`. Never run `make undeploy` in its project: that deletes the \
+             CRDs, with all objects and what they installed"
+        ));
+        if self.sdk.first(&OF_OLM).is_some() {
+            self.step(format!(
+                "if OLM installed the former operator, it would create the Deployment again. Instead of the step before, delete its \
+                 Subscription, and then its ClusterServiceVersion: `kubectl get \
+                 subscriptions.operators.coreos.com,clusterserviceversions.operators.coreos.com -n NAMESPACE` has their names, and `kubectl \
+                 delete` leaves the CRDs and the objects. Never run `operator-sdk cleanup`: that deletes the CRDs, too"
+            ));
+        }
+        self.step("`make deploy IMG=…`");
+        self.step(format!(
+            "wait until every object has a revision: {}",
+            self.gets(kinds)
+        ));
+        self.step(
+            "remove `.needs::<Secret>(…)` and its comment from the controllers, then `make manifests docker-build docker-push deploy IMG=…`",
+        );
+        self.step(
+            "the Secrets `sh.helm.release.v1.…` stay until their object is deleted; nothing reads them any more",
+        );
+        self.step(
+            "look for what only the former operator has, such as its Service for metrics: compare `kubectl kustomize config/default` of both \
+             projects",
+        );
+        let patches = kinds.iter().map(|kind| self.patch(kind));
+        let patches: Vec<String> = patches.collect();
+        self.step(format!(
+            "to go back: `{stop}`, then `make deploy IMG=…` in the former project. It does not know the finalizer `operator-helm/uninstall` of \
+             this operator: take it from each object, or none of them can be deleted: {}",
+            patches.join(", ")
+        ));
+    }
+
+    fn step(&mut self, what: impl Into<String>) {
+        self.checklist.add(Title::Takeover, Item::of(what));
+    }
+
+    /// The step that compares the CRDs.
+    fn compare(&self) -> String {
+        match self.sdk.first(&CRDS) {
+            Some(crds) => format!(
+                "`make manifests`, then `operator-forge check --crds DIR`, where `DIR` is `{crds}` of the former project. It exits with 1: that \
+                 CRD took any value, and each field has a type now. Expected are `type-changed`, `preserve-unknown-removed` and `nullable-added` \
+                 in `.spec` and `.status`, and other columns of `kubectl get`. Compare the types in `.spec` with the objects that exist; \
+                 `values.schema.json` of a chart corrects a type. Anything else, such as another scope, another plural or a missing version, \
+                 needs a look at `{WATCHES}`"
+            ),
+            None => format!(
+                "`make manifests`, then compare `{BASES}` with the CRDs in the cluster: the new schemas may refuse values that the former \
+                 operator took"
+            ),
+        }
+    }
+
+    /// The resource of a kind, as kubectl takes it.
+    fn resource(&self, key: &Key, group: &str) -> String {
+        let resource = self.project.resource(key);
+        let plural = resource.map(|it| it.plural.to_string());
+        format!("{}.{group}", plural.unwrap_or_default())
+    }
+
+    /// The commands that list all objects. Those of a kind with a selector are not all that are in the cluster.
+    fn gets(&self, kinds: &Kinds<'_>) -> String {
+        let of = |kind: &OfKind<'_>| self.resource(&kind.key, &kind.watch.group);
+        let plain = kinds.iter().filter(|kind| kind.former.selector.is_none());
+        let plain: Vec<String> = plain.map(of).collect();
+        let selected = kinds.iter().filter_map(|kind| {
+            let selector = kind.former.selector.as_ref()?;
+            Some(format!(
+                "`kubectl get {} --all-namespaces --selector '{selector}'`",
+                of(kind)
+            ))
+        });
+        let all = (!plain.is_empty())
+            .then(|| format!("`kubectl get {} --all-namespaces`", plain.join(",")));
+        let all: Vec<String> = all.into_iter().chain(selected).collect();
+        all.join(", ")
+    }
+
+    /// The command that takes the finalizer of this operator from an object.
+    fn patch(&self, kind: &OfKind<'_>) -> String {
+        let resource = self.resource(&kind.key, &kind.watch.group);
+        let is_namespaced = kind.names.as_ref().is_none_or(|it| it.namespaced);
+        let namespace = match is_namespaced {
+            true => " -n NAMESPACE",
+            false => "",
+        };
+        format!(
+            "`kubectl patch {resource} NAME{namespace} --type=merge -p \
+             '{{\"metadata\":{{\"finalizers\":[\"{FORMER_FINALIZER}\"]}}}}'`"
+        )
+    }
+}
