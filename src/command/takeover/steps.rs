@@ -42,12 +42,12 @@ impl Takeover<'_> {
              CRDs, with all objects and what they installed"
         ));
         if self.sdk.first(&OF_OLM).is_some() {
-            self.step(format!(
+            self.step(
                 "if OLM installed the former operator, it would create the Deployment again. Instead of the step before, delete its \
                  Subscription, and then its ClusterServiceVersion: `kubectl get \
                  subscriptions.operators.coreos.com,clusterserviceversions.operators.coreos.com -n NAMESPACE` has their names, and `kubectl \
-                 delete` leaves the CRDs and the objects. Never run `operator-sdk cleanup`: that deletes the CRDs, too"
-            ));
+                 delete` leaves the CRDs and the objects. Never run `operator-sdk cleanup`: that deletes the CRDs, too",
+            );
         }
         self.step("`make deploy IMG=…`");
         self.step(format!(
