@@ -19,7 +19,7 @@ use schemars::Schema;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::{error::Error, object::Object, releases::ReleaseObject, store, values::Values};
+use crate::{doubts, error::Error, object::Object, releases::ReleaseObject, store, values::Values};
 
 /// A Helm chart that an operator installs.
 ///
@@ -172,10 +172,12 @@ impl Chart {
         controller.needs_derived(|| self.rules())
     }
 
-    /// The permissions of [`permissions`](Self::permissions).
+    /// The permissions of [`permissions`](Self::permissions), with notes on what is doubtful about the chart. What cannot be read of
+    /// it is a fault, with which `make manifests` fails.
     pub fn rules(&self) -> Rules {
         let found = kinds::of(&self.chart, &[]);
         let mut rules = Rules::default();
+        doubts::add(&self.chart, &found.notes, &mut rules);
         for kind in &found.rendered {
             rules.allow_dynamic(&scoped(kind), &MANAGE);
         }
