@@ -19,7 +19,7 @@ mod wishes;
 
 use std::{collections::BTreeSet, thread};
 
-use helm_render::{chart::Chart, values::Table, yaml};
+use helm_render::{STACK, chart::Chart, values::Table, yaml};
 
 use self::{found::Found, search::Search};
 pub use self::{found::RenderedKind, roles::Grant};
@@ -42,9 +42,6 @@ pub struct Kinds {
     /// How many renderings it took.
     pub renderings: usize,
 }
-
-/// The stack to read templates and values on, which may be nested.
-const STACK: usize = 64 << 20;
 
 /// Finds what a chart asks of a cluster. `samples` are values that are tried besides those of the chart and those in its files
 /// `ci/*-values.yaml`.
@@ -99,6 +96,11 @@ fn searched(chart: &Chart, samples: &[Table]) -> Kinds {
         .cloned()
         .collect();
     let (rendered, looked_up) = (found.kinds(), found.looked_up(&asked));
+    notes.extend(
+        scan.objects_from_values
+            .iter()
+            .map(|template| objects_from_values(template)),
+    );
     notes.extend(scan.unread);
     if let Some(error) = renderer.error() {
         notes.push(format!("The chart cannot be rendered: {error}"));
@@ -121,6 +123,13 @@ fn searched(chart: &Chart, samples: &[Table]) -> Kinds {
         notes,
         renderings: renderer.renderings(),
     }
+}
+
+fn objects_from_values(template: &str) -> String {
+    format!(
+        "Values give whole objects to {template}: `.needs::<Kind>(&[Verb::Get, Verb::List, Verb::Watch, Verb::Create, Verb::Patch, \
+         Verb::Delete])` at the controller lets it install those of a kind."
+    )
 }
 
 fn add_crds(found: &mut Found, text: &str) {

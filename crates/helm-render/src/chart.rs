@@ -14,8 +14,8 @@ mod ignore;
 mod import;
 mod load;
 mod metadata;
-mod schema;
-pub mod scope;
+pub(crate) mod schema;
+pub(crate) mod scope;
 mod version;
 
 use std::{collections::BTreeSet, sync::Arc};

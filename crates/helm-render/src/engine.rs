@@ -13,7 +13,7 @@ use std::{
 use crate::{
     Error,
     chart::Template,
-    exec::Templates,
+    exec::{Parsed, Templates},
     function::{Call, Functions, Kind, Scope},
     go::{builtin, number::quote},
     json,
@@ -255,6 +255,33 @@ pub struct Settings {
     pub limits: Limits,
     /// What `lookup` finds. By default, nothing.
     pub lookup: Option<Arc<Lookup>>,
+    /// What templates were parsed to before. By default, they are parsed each time.
+    pub(crate) parsed: Option<Memory>,
+}
+
+/// What the texts of templates were parsed to, by their names.
+pub(crate) type Memory = Rc<RefCell<HashMap<String, (Rc<str>, Rc<Parsed>)>>>;
+
+/// Adds a template to those that are executed.
+fn add(all: &mut Templates<'_>, template: &Template, memory: Option<&Memory>) -> Result<(), Error> {
+    let Some(memory) = memory else {
+        return all.parse(&template.name, &template.text);
+    };
+    let mut memory = memory.borrow_mut();
+    let parsed = match memory.get(&template.name) {
+        Some((text, parsed)) if *text == template.text => parsed.clone(),
+        _ => {
+            let parsed = Rc::new(all.parsed(&template.name, &template.text)?);
+            let entry = (template.text.clone(), parsed.clone());
+            // One that is left out comes again.
+            if !template.text.is_empty() {
+                memory.insert(template.name.clone(), entry);
+            }
+            parsed
+        }
+    };
+    all.add_parsed(&template.name, &parsed);
+    Ok(())
 }
 
 /// The texts of templates, by their names, which are parsed all and then executed in the given order.
@@ -268,7 +295,7 @@ pub fn render(
     let mut all = Templates::new(functions(settings.lookup.clone()));
     all.strict = settings.strict;
     for template in templates {
-        let parsed = all.parse(&template.name, &template.text);
+        let parsed = add(&mut all, template, settings.parsed.as_ref());
         parsed.map_err(|error| failure::of_parsing(&template.name, &error.to_string()))?;
     }
     let scope = Scope {

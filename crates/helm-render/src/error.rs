@@ -11,6 +11,8 @@ pub struct Error {
     pub cause: Option<Box<Self>>,
     /// Whether it comes from executing a template, and not from parsing one or from a function.
     pub is_execution: bool,
+    /// The path in the chart of the file that cannot be read, such as `charts/child/values.yaml`, if it is one file.
+    pub file: Option<String>,
 }
 
 impl Error {
@@ -20,6 +22,16 @@ impl Error {
             text: text.into(),
             cause: None,
             is_execution: false,
+            file: None,
+        }
+    }
+
+    /// The error of a file of a chart, by its path there.
+    #[must_use]
+    pub(crate) fn of_file(self, path: impl Into<String>) -> Self {
+        Self {
+            file: Some(path.into()),
+            ..self
         }
     }
 
@@ -28,6 +40,7 @@ impl Error {
     pub fn within(self, context: &str) -> Self {
         Self {
             text: format!("{context}: "),
+            file: self.file.clone(),
             cause: Some(Box::new(self)),
             is_execution: false,
         }

@@ -18,6 +18,7 @@ use crate::{
     value::Value,
 };
 
+pub(crate) use self::templates::Parsed;
 pub use self::templates::{Templates, Text};
 
 impl Templates<'_> {

@@ -109,6 +109,21 @@ impl Manifest {
     }
 }
 
+impl Head {
+    /// The head of a document that the template at a path renders.
+    pub(crate) fn read(path: &str, document: &str) -> Result<Self, Error> {
+        let mut head = Self::default();
+        crate::chart::read(document, &mut head)
+            .map_err(|error| Error::new(format!("YAML parse error on {path}: {error}")))?;
+        Ok(head)
+    }
+}
+
+/// Whether what a template renders is sorted: it is no text for a person, and nothing that only others include.
+pub(crate) fn is_sorted(path: &str) -> bool {
+    !path.ends_with("NOTES.txt") && !path::base(path).starts_with('_')
+}
+
 impl Manifests {
     /// Sorts what the templates of a chart rendered, by their paths. `chart` is its name. Only its own notes are taken, or with
     /// `with_notes_of_dependencies` also those of the charts that it depends on.
@@ -132,7 +147,7 @@ impl Manifests {
                 }
                 continue;
             }
-            if !path::base(path).starts_with('_') {
+            if is_sorted(path) {
                 sorted.add(path, text)?;
             }
         }
@@ -145,9 +160,7 @@ impl Manifests {
 
     fn add(&mut self, path: &str, text: &str) -> Result<(), Error> {
         for document in split(text) {
-            let mut head = Head::default();
-            crate::chart::read(document, &mut head)
-                .map_err(|error| Error::new(format!("YAML parse error on {path}: {error}")))?;
+            let head = Head::read(path, document)?;
             let manifest = Manifest {
                 path: path.to_owned(),
                 text: document.to_owned(),

@@ -29,6 +29,7 @@ mod urls;
 mod versions;
 mod words;
 
+pub(crate) use self::keys::Reused;
 use crate::function::Functions;
 
 /// Adds them.

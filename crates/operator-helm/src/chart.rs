@@ -19,7 +19,7 @@ use schemars::Schema;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::{error::Error, object::Object, releases::ReleaseObject, store, values::Values};
+use crate::{doubts, error::Error, object::Object, releases::ReleaseObject, store, values::Values};
 
 /// A Helm chart that an operator installs.
 ///
@@ -174,10 +174,12 @@ impl Chart {
     }
 
     /// The permissions that an operator needs to install the chart: to get, list, watch, create, patch and delete each kind of object
-    /// that a template can render, over all its branches, and what the roles of the chart grant.
+    /// that a template can render, over all its branches, and what the roles of the chart grant. They have notes on what is doubtful
+    /// about the chart. What cannot be read of it is a fault, with which `make manifests` fails.
     pub fn rules(&self) -> Rules {
         let found = kinds::of(&self.chart, &[]);
         let mut rules = Rules::default();
+        doubts::add(&self.chart, &found.notes, &mut rules);
         for kind in &found.rendered {
             rules.allow_dynamic(&scoped(kind), &MANAGE);
         }

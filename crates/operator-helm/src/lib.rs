@@ -4,6 +4,7 @@ mod apply;
 mod chart;
 mod cluster;
 mod conditions;
+mod doubts;
 mod error;
 mod history;
 mod hooks;

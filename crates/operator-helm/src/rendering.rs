@@ -3,9 +3,8 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use helm_render::{
-    Options,
+    Lookup, Options,
     chart::{Capabilities, Release},
-    engine::Lookup,
     manifest::{DeletePolicy, Event, Manifests},
     render,
     values::Table,

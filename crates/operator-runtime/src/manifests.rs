@@ -192,7 +192,7 @@ fn failed(error: &str) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// The generated files by path below `config/`.
+/// The generated files by path below `config/`. Prints the notes on their permissions.
 fn files<C>(
     scope: WatchScope,
     mut crds: Vec<CustomResourceDefinition>,
@@ -208,6 +208,12 @@ fn files<C>(
     crds::check(&crds).map_err(|error| error.to_string())?;
     let mut all = controllers.rules();
     all.extend(&webhooks.rules());
+    if !all.faults().is_empty() {
+        return Err(all.faults().join("\nerror: "));
+    }
+    all.notes()
+        .iter()
+        .for_each(|note| eprintln!("note: {note}"));
     let mut files = render::files(scope, &crds, &all)?;
     if let Some(text) = webhooks::text(webhooks)? {
         files.insert(WEBHOOKS.to_owned(), render::headed(&text));
@@ -217,9 +223,38 @@ fn files<C>(
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use clap::CommandFactory;
+    use k8s_openapi::api::core::v1::ConfigMap;
 
     use super::*;
+    use crate::{Action, Controller, Rules};
+
+    async fn reconcile(_: Arc<ConfigMap>, _: Arc<()>) -> kube::Result<Action> {
+        Ok(Action::await_change())
+    }
+
+    #[test]
+    fn a_fault_leaves_the_files_alone_and_a_note_does_not() {
+        let files = |derived: Rules| {
+            let controller = Controller::external("a", reconcile);
+            let controller = controller.needs_derived(move || derived.clone());
+            let webhooks = Webhooks::default();
+            files(
+                WatchScope::Cluster,
+                Vec::new(),
+                &controller.into(),
+                &webhooks,
+            )
+        };
+        let mut rules = Rules::default();
+        rules.note("a doubt");
+        assert!(files(rules.clone()).is_ok());
+        rules.fault("one");
+        rules.fault("two");
+        assert_eq!(files(rules).unwrap_err(), "one\nerror: two");
+    }
 
     #[test]
     fn the_flags_of_all_features_are_one_command_line() {

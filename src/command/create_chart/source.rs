@@ -6,7 +6,10 @@ use std::{
     process::{Command, Stdio},
 };
 
-use helm_render::chart::{self, Chart, File};
+use helm_render::{
+    chart::{self, Chart, File},
+    faults,
+};
 use tempfile::TempDir;
 
 use crate::{
@@ -79,11 +82,9 @@ impl Source {
             let failure = Failure::refused(format!("cannot read the chart `{shown}`"));
             let lines = error.to_string();
             let failure = lines.lines().fold(failure, |it, line| it.note(line));
-            match is_directory && path.join(CHART_FILE).is_file() {
-                true => failure.advise(Script::edit([format!("{shown}/{CHART_FILE}")])),
-                false => failure.advise(Advice::Help),
-            }
+            failure.advise(mend(shown, path, error.file.as_deref()))
         })?;
+        refuse_unreadable(shown, path, &chart)?;
         refuse_missing(shown, is_directory, &chart)?;
         chart.check_installable().map_err(|error| {
             Failure::refused(format!("the chart `{shown}` cannot be installed"))
@@ -102,6 +103,35 @@ impl Source {
 
 /// The file that makes a directory a chart.
 const CHART_FILE: &str = "Chart.yaml";
+
+/// How many files that cannot be read are named.
+const NAMED: usize = 5;
+
+/// Refuses a chart with files that no values mend.
+fn refuse_unreadable(shown: &str, path: &Path, chart: &Chart) -> Result<()> {
+    let faults = faults(chart);
+    let Some(first) = faults.first() else {
+        return Ok(());
+    };
+    let failure = Failure::refused(format!("cannot read the chart `{shown}`"));
+    let named = faults.iter().take(NAMED);
+    let failure = named.fold(failure, |it, fault| it.note(fault.to_string()));
+    let failure = match faults.len().saturating_sub(NAMED) {
+        0 => failure,
+        more => failure.note(format!("and {more} more")),
+    };
+    Err(failure
+        .note("no values mend that: the operator could not install the chart")
+        .advise(mend(shown, path, Some(&first.path))))
+}
+
+/// Advice to edit a file of the chart at `path`, if it is one that can be edited.
+fn mend(shown: &str, path: &Path, file: Option<&str>) -> Advice {
+    let file = file.filter(|file| path.join(file).is_file());
+    file.map_or(Advice::Help, |file| {
+        Script::edit([format!("{shown}/{file}")]).into()
+    })
+}
 
 /// Refuses a chart without the charts that it depends on.
 fn refuse_missing(shown: &str, is_directory: bool, chart: &Chart) -> Result<()> {

@@ -7,9 +7,9 @@ use std::{
 };
 
 use helm_render::{
-    Limits, Options,
+    Limits, Options, Trials,
     chart::{Capabilities, Chart, File, Release},
-    manifest, render,
+    manifest,
     values::Table,
 };
 use serde_json::json;
@@ -87,6 +87,7 @@ impl Outcome {
 /// Renders a chart again and again.
 pub struct Renderer {
     chart: Chart,
+    trials: Trials,
     tried: BTreeSet<u64>,
     left: usize,
     attempts: usize,
@@ -173,6 +174,7 @@ impl Renderer {
         take_plain(&mut chart, "", &mut plain);
         let renderer = Self {
             chart,
+            trials: Trials::default(),
             tried: BTreeSet::new(),
             left: RENDERINGS,
             attempts: ATTEMPTS,
@@ -235,9 +237,9 @@ impl Renderer {
         let mut outcome = Outcome::default();
         while self.left > 0 && outcome.failed.len() <= FAILURES {
             self.left -= 1;
-            let error = match render(&chart, &attempt.values, &options) {
+            let error = match self.trials.render(&chart, &attempt.values, &options) {
                 Ok(rendered) => {
-                    outcome.objects = self.objects(&rendered.templates, &outcome.failed);
+                    outcome.objects = self.objects(&rendered, &outcome.failed);
                     return Some(outcome);
                 }
                 Err(error) => error.to_string(),

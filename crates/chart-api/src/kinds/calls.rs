@@ -35,6 +35,31 @@ pub fn fails(node: &Node) -> bool {
     found
 }
 
+/// Whether the result is a value as it stands or as YAML, rather than a text that is made of it.
+pub fn gives_whole(pipe: &PipeNode) -> bool {
+    const WHOLE: [&str; 16] = [
+        "tpl",
+        "toYaml",
+        "toYamlPretty",
+        "mustToYaml",
+        "toJson",
+        "mustToJson",
+        "toPrettyJson",
+        "toRawJson",
+        "default",
+        "ternary",
+        "index",
+        "get",
+        "dig",
+        "trim",
+        "indent",
+        "nindent",
+    ];
+    let called = |command: &CommandNode| Call(command).function().map(|it| it.0.to_owned());
+    let mut called = pipe.commands.iter().filter_map(called);
+    called.all(|name| WHOLE.contains(&name.as_str()))
+}
+
 /// Whether the result is indented or encoded, so that it is a part of a document and not one of its own.
 pub fn is_nested(pipe: &PipeNode) -> bool {
     let mut found = false;

@@ -20,6 +20,10 @@ pub struct Kind {
 pub struct Document<P> {
     api_versions: Vec<String>,
     kinds: Vec<(String, Vec<String>, P)>,
+    /// Whether it has more than comments.
+    has_begun: bool,
+    /// Whether the last line is a comment that has not ended.
+    is_comment: bool,
 }
 
 impl<P: Clone> Document<P> {
@@ -29,10 +33,16 @@ impl<P: Clone> Document<P> {
         P: Default,
     {
         let mut ended = Vec::new();
-        for line in text.lines() {
+        for (at, line) in text.lines().enumerate() {
+            self.is_comment &= at == 0;
             if line.starts_with("---") {
                 ended.append(&mut std::mem::take(self).end());
-            } else if let Some(api_version) = literal(line, "apiVersion:") {
+                continue;
+            }
+            let start = line.trim_start();
+            self.is_comment |= start.starts_with('#');
+            self.has_begun |= !(self.is_comment || start.is_empty());
+            if let Some(api_version) = literal(line, "apiVersion:") {
                 self.api_version(api_version);
             } else if let Some(kind) = literal(line, "kind:")
                 && self.kinds.len() < KINDS
@@ -41,7 +51,24 @@ impl<P: Clone> Document<P> {
                     .push((kind.to_owned(), self.api_versions.clone(), place()));
             }
         }
+        self.is_comment &= !text.ends_with('\n');
         ended
+    }
+
+    /// Whether what follows begins an object.
+    pub fn is_at_start(&self) -> bool {
+        !(self.has_begun || self.is_comment)
+    }
+
+    /// The inside of an object, in which none begins.
+    pub fn inside() -> Self
+    where
+        P: Default,
+    {
+        Self {
+            has_begun: true,
+            ..Self::default()
+        }
     }
 
     fn api_version(&mut self, api_version: &str) {
@@ -94,6 +121,26 @@ mod tests {
         let shown =
             |(it, ()): (Kind, ())| format!("{} {}", it.api_version.unwrap_or_default(), it.kind);
         all.into_iter().map(shown).collect()
+    }
+
+    #[test]
+    fn an_object_begins_behind_comments() {
+        for (texts, is_at_start) in [
+            (&[][..], true),
+            (&["\n  # a\n", "---\n"], true),
+            (&["kind: A\n---\n"], true),
+            (&["kind: A\n", "\n"], false),
+            (&["# a"], false),
+            (&["# a", " b"], false),
+            (&["# a", " b\n"], true),
+            (&["a: "], false),
+        ] {
+            let mut document = Document::<()>::default();
+            for text in texts {
+                document.read(text, || ());
+            }
+            assert_eq!(document.is_at_start(), is_at_start, "{texts:?}");
+        }
     }
 
     #[test]

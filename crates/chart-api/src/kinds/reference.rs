@@ -23,6 +23,8 @@ pub enum Reference {
     Test(Condition),
     /// What a named template gives, and what it is called with.
     Included(String, Box<Reference>),
+    /// What a function makes of a value.
+    Made,
     /// Anything else.
     Unknown,
 }
@@ -85,7 +87,7 @@ impl Reference {
                 _ => Condition::Unknown,
             },
             Self::Root | Self::Dict(_) => Condition::Constant(true),
-            Self::Unknown => Condition::Unknown,
+            Self::Made | Self::Unknown => Condition::Unknown,
         }
     }
 
@@ -112,6 +114,15 @@ impl Reference {
             },
             (Self::Literal(literal), ..) => Condition::Constant(literal == value),
             _ => Condition::Unknown,
+        }
+    }
+
+    /// Whether it is a value, or made of one.
+    pub fn is_of_values(&self) -> bool {
+        match self {
+            Self::Values(_) | Self::Made => true,
+            Self::Test(Condition::Any(all)) => all.iter().any(|it| matches!(it, Condition::Is(_))),
+            _ => false,
         }
     }
 
@@ -151,6 +162,7 @@ impl Reference {
             Self::Literal(Value::Array(items)) => {
                 items.first().cloned().map_or(Self::Unknown, Self::Literal)
             }
+            Self::Made => Self::Made,
             _ => Self::Unknown,
         }
     }

@@ -52,6 +52,8 @@ pub struct Scan {
     pub looked_up: BTreeSet<(String, String)>,
     /// The templates that take the kind of an object from values, with the paths of the values.
     pub kinds_from_values: BTreeSet<(String, Path)>,
+    /// The templates that take whole objects from values.
+    pub objects_from_values: BTreeSet<String>,
     /// The APIs that are asked for.
     pub apis: BTreeSet<String>,
     /// Whether the version of Kubernetes plays a part.
@@ -163,6 +165,7 @@ impl<'a> Walker<'a> {
             Node::Action(action) => {
                 let found = self.pipe(&action.pipe, scope);
                 self.value_of_kind(&found);
+                self.value_of_object(&found, &action.pipe);
                 match action.pipe.decl.as_slice() {
                     [] if matches!(found, Reference::Included(..)) => {
                         self.included(found, &action.pipe, scope);
@@ -282,7 +285,7 @@ impl<'a> Walker<'a> {
             return;
         };
         let outside = match calls::is_nested(pipe) {
-            true => Some(std::mem::take(&mut self.document)),
+            true => Some(std::mem::replace(&mut self.document, Document::inside())),
             false => None,
         };
         self.call(&name, *with, scope);
@@ -321,6 +324,21 @@ impl<'a> Walker<'a> {
         {
             let template = self.template.to_owned();
             self.scan.kinds_from_values.insert((template, path.clone()));
+        }
+    }
+
+    /// Takes note of a value that is a whole object.
+    fn value_of_object(&mut self, found: &Reference, pipe: &PipeNode) {
+        if self.leaves.is_none()
+            && self.document.is_at_start()
+            && pipe.decl.is_empty()
+            && found.is_of_values()
+            && calls::gives_whole(pipe)
+            && !self.template.ends_with("NOTES.txt")
+        {
+            self.scan
+                .objects_from_values
+                .insert(self.template.to_owned());
         }
     }
 

@@ -48,6 +48,7 @@ impl Scope {
                 Reference::Given(names)
             }
             Reference::Dict(mut entries) => entries.remove(name).unwrap_or(Reference::Unknown),
+            Reference::Made => Reference::Made,
             _ => Reference::Unknown,
         }
     }
@@ -238,6 +239,9 @@ impl Scope {
         if let Some(path) = found.path() {
             shape.read(path);
         }
-        found
+        match found {
+            Reference::Unknown if given.iter().any(Reference::is_of_values) => Reference::Made,
+            found => found,
+        }
     }
 }

@@ -454,3 +454,46 @@ fn hostile_charts_end() {
         );
     }
 }
+
+/// Whether a template takes whole objects from values.
+fn takes_objects(template: &str) -> bool {
+    let (_, notes) = found(template, "{objects: [], on: false, kind: A}");
+    let begin = "Values give whole objects to templates/all.yaml: `.needs::<Kind>(&[Verb::Get, ";
+    notes.iter().any(|note| note.starts_with(begin))
+}
+
+#[test]
+fn whole_objects_come_from_values() {
+    const RENDER: &str = "{{ define \"render\" }}{{ $text := typeIs \"string\" .value | ternary .value (.value | toYaml) }}
+        {{ if contains \"{{\" (toJson .value) }}{{ tpl $text .context }}{{ else }}{{ $text }}{{ end }}{{ end }}";
+    for template in [
+        "{{ tpl (toYaml .Values.objects) . }}",
+        "{{ .Values.objects }}",
+        "{{ toYaml (.Values.objects | default .Values.others) }}",
+        "{{- range .Values.objects }}\n---\n{{ toYaml . | nindent 0 }}\n{{- end }}",
+        "{{- range $name, $object := .Values.objects }}\n---\n# {{ $name }}\n{{ tpl ($object | toYaml) $ }}\n{{- end }}",
+        "{{ if .Values.on }}\n{{ tpl .Values.text $ }}{{ end }}",
+        &format!(
+            "{RENDER}{SERVICE}\n{{{{ range .Values.objects }}}}\n---\n{{{{ include \"render\" (dict \"value\" . \"context\" $) }}}}{{{{ end }}}}"
+        ),
+    ] {
+        assert!(takes_objects(template), "{template}");
+    }
+}
+
+#[test]
+fn parts_of_objects_are_no_objects() {
+    let parts = "{{ define \"labels\" }}{{ toYaml .Values.labels }}{{ end }}apiVersion: v1\nkind: Service\nmetadata:\n  name: a\n  labels: {{- include \"labels\" . | nindent 4 }}\n{{ toYaml .Values.more }}\n";
+    for template in [
+        parts,
+        "# {{ .Values.objects }}\n",
+        "{{ tpl (.Files.Get \"a.yaml\") . }}",
+        "{{ range $path, $_ := .Files.Glob \"a/*\" }}\n---\n{{ tpl ($.Files.Get $path) $ }}{{ end }}",
+        "{{ $objects := toYaml .Values.objects }}{{ required \"name it\" .Values.kind }}: 1",
+        "{{ toYaml (dict \"kind\" \"Service\" \"apiVersion\" \"v1\") }}",
+    ] {
+        assert!(!takes_objects(template), "{template}");
+    }
+    let notes = chart(&[("templates/NOTES.txt", "{{ .Values.objects }}")]);
+    assert!(of(&notes, &[]).notes.is_empty());
+}

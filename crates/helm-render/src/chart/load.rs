@@ -152,7 +152,8 @@ impl<'a> Loader<'a> {
         if !has_metadata {
             return Err(Error::new("Chart.yaml file is missing".to_owned()));
         }
-        chart.metadata.validate()?;
+        let valid = chart.metadata.validate();
+        valid.map_err(|error| error.of_file("Chart.yaml"))?;
         for (name, files) in charts {
             if name.starts_with(['_', '.']) {
                 continue;
@@ -232,10 +233,9 @@ impl<'a> Loader<'a> {
             self.chart(files.collect(), depth)
         };
         chart.map_err(|error| {
-            Error::new(format!(
-                "error unpacking subchart {name} in {}: {error}",
-                of.name()
-            ))
+            let file = error.file.as_ref().map(|it| format!("charts/{name}/{it}"));
+            let error = error.within(&format!("error unpacking subchart {name} in {}", of.name()));
+            Error { file, ..error }
         })
     }
 
@@ -245,7 +245,7 @@ impl<'a> Loader<'a> {
 }
 
 fn within(name: &str) -> impl Fn(String) -> Error {
-    move |error| Error::new(format!("cannot load {name}: {error}"))
+    move |error| Error::new(format!("cannot load {name}: {error}")).of_file(name)
 }
 
 fn lock(file: &File) -> Result<Lock, Error> {

@@ -52,25 +52,44 @@ const MOST_MISFITS: usize = 100;
 const LARGEST_PATTERN: usize = 2 << 20;
 
 fn check(values: &Table, schema: &[u8]) -> Result<(), String> {
-    let schema: Json = serde_json::from_slice(without_mark(schema))
-        .map_err(|error| format!("values.schema.json: {error}\n"))?;
+    let schema = read(schema).map_err(|error| format!("values.schema.json: {error}\n"))?;
     let values = Json::Object(values.clone());
     steps::count(&schema, &values).map_err(|what| format!("values.schema.json: {what}\n"))?;
-    let validator = with_formats(jsonschema::options())
-        .with_base_uri(ADDRESS)
-        .with_retriever(Retriever)
-        .with_pattern_options(PatternOptions::regex().size_limit(LARGEST_PATTERN))
-        // What a text holds is not judged, as in Helm.
-        .without_content_media_type_support("application/json")
-        .without_content_encoding_support("base64")
-        .build(&schema)
-        .map_err(|error| format!("{ADDRESS} is no valid schema: {error}\n"))?;
+    let validator = validator(&schema);
+    let validator =
+        validator.map_err(|error| format!("{ADDRESS} is no valid schema: {error}\n"))?;
     let misfits = validator.iter_errors(&values).take(MOST_MISFITS);
     let lines: Vec<String> = misfits.map(|it| line(&it)).collect();
     match lines.is_empty() {
         true => Ok(()),
         false => Err(lines.concat()),
     }
+}
+
+/// Why no values can be checked against a schema, with the line if it is no JSON.
+pub(crate) fn fault(schema: &[u8]) -> Option<(Option<usize>, String)> {
+    match read(schema) {
+        Err(error) => Some((Some(error.line()), error.to_string())),
+        Ok(schema) => match validator(&schema) {
+            Err(error) => Some((None, format!("no valid schema: {error}"))),
+            Ok(_) => None,
+        },
+    }
+}
+
+fn read(schema: &[u8]) -> serde_json::Result<Json> {
+    serde_json::from_slice(without_mark(schema))
+}
+
+fn validator(schema: &Json) -> Result<Validator, ValidationError<'_>> {
+    with_formats(jsonschema::options())
+        .with_base_uri(ADDRESS)
+        .with_retriever(Retriever)
+        .with_pattern_options(PatternOptions::regex().size_limit(LARGEST_PATTERN))
+        // What a text holds is not judged, as in Helm.
+        .without_content_media_type_support("application/json")
+        .without_content_encoding_support("base64")
+        .build(schema)
 }
 
 /// The formats that Helm checks under every draft, and this library only under later ones.

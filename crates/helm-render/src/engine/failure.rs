@@ -77,9 +77,9 @@ mod tests {
 
     fn failed(text: &str, cause: Option<Error>) -> Error {
         Error {
-            text: text.to_owned(),
             cause: cause.map(Box::new),
             is_execution: text.starts_with("template: "),
+            ..Error::new(text)
         }
     }
 

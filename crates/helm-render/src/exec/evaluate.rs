@@ -318,8 +318,8 @@ impl<'n> State<'_, 'n> {
                 match self.scope.budget.make(error.text.len()) {
                     Ok(()) => Err(Error {
                         is_execution: true,
-                        text: self.located(&format_args!("error calling {name}: ")),
                         cause: Some(Box::new(error)),
+                        ..Error::new(self.located(&format_args!("error calling {name}: ")))
                     }),
                     Err(what) => self.error(what),
                 }

@@ -19,6 +19,13 @@ pub struct Template {
 /// The template of a text that has been parsed.
 pub struct Text(pub(super) Template);
 
+/// What a text was parsed to.
+pub(crate) struct Parsed {
+    own: Template,
+    /// The templates that it defines, by their names.
+    defined: Vec<(String, Template)>,
+}
+
 /// A text with templates.
 pub struct Source {
     pub name: String,
@@ -75,6 +82,16 @@ impl<'a> Templates<'a> {
     /// # Errors
     /// As [`parse`](Self::parse).
     pub fn parse_text(&mut self, name: &str, text: &str) -> Result<Text, Error> {
+        let parsed = self.parsed(name, text)?;
+        self.add_parsed(name, &parsed);
+        Ok(Text(parsed.own))
+    }
+
+    /// Parses a text, and adds nothing.
+    ///
+    /// # Errors
+    /// As [`parse`](Self::parse).
+    pub(crate) fn parsed(&self, name: &str, text: &str) -> Result<Parsed, Error> {
         let plain = text::with_plain_comments(text);
         let wrong = |(line, what)| Error::new(format!("template: {name}:{line}: {what}"));
         if let Err((line, text::TOO_MANY)) = plain {
@@ -96,12 +113,20 @@ impl<'a> Templates<'a> {
             source: source.clone(),
             body: Rc::new(body),
         };
-        for DefineNode { name, body, .. } in defines {
-            self.add(&name, template(body));
+        let defines = defines.into_iter();
+        let defined = defines.map(|it| (it.name.to_string(), template(it.body)));
+        Ok(Parsed {
+            defined: defined.collect(),
+            own: template(body),
+        })
+    }
+
+    /// Adds what a text with this name was parsed to, also by another set that has the same functions.
+    pub(crate) fn add_parsed(&mut self, name: &str, parsed: &Parsed) {
+        for (name, template) in &parsed.defined {
+            self.add(name, template.clone());
         }
-        let own = template(body);
-        self.add(name, own.clone());
-        Ok(Text(own))
+        self.add(name, parsed.own.clone());
     }
 
     fn add(&mut self, name: &str, template: Template) {

@@ -136,3 +136,24 @@ fn comments_trim_what_they_say() {
         "template: t.yaml:5:5: executing \"t.yaml\" at <.a.b.c>: nil pointer evaluating interface {}.b",
     );
 }
+
+/// gotmpl takes these, and leaves out what follows.
+#[test]
+fn each_block_has_one_end() {
+    for (text, error) in [
+        ("{{ if .a }}\nb\n", "3: unexpected EOF"),
+        (
+            "{{- define \"a\" -}}\n{{ if(.a) }}{{ end }}",
+            "2: unexpected EOF",
+        ),
+        ("a\n{{- end }}\nb", "2: unexpected {{end}}"),
+        ("{{ with .a }}{{ end }}{{end}}", "1: unexpected {{end}}"),
+        ("\n{{ else }}b", "2: unexpected {{else}}"),
+    ] {
+        fails(text, &format!("template: t.yaml:{error}"));
+    }
+    check(
+        "{{ if .Values.none }}{{ else if .Values.a }}{{/* end */}}{{ \"{{ end }}\" }}{{end}}",
+        "{{ end }}",
+    );
+}

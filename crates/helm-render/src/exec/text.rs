@@ -109,13 +109,14 @@ pub fn place(expr: &Expr) -> Pos {
 }
 
 /// The text with all comments plain: a comment with `{{-` or `-}}` takes in the blanks around it instead. All else stays at its offset and
-/// in its line. gotmpl takes the blanks behind a comment also for `{{-`, and takes comments with blanks around them, which Go refuses.
+/// in its line. gotmpl takes the blanks behind a comment also for `{{-`, and takes comments with blanks around them, which Go refuses. It
+/// also takes the end of the text for that of a block, and leaves out what follows an `end` too many.
 ///
 /// # Errors
-/// A comment that Go refuses, or too many `else if`: the line, and the message.
+/// A comment or an end that Go refuses, or too many `else if`: the line, and the message.
 pub fn with_plain_comments(text: &str) -> Result<Cow<'_, str>, (usize, &'static str)> {
     let mut plain = Cow::Borrowed(text);
-    let (mut at, mut chained) = (0, 0);
+    let (mut at, mut chained, mut blocks) = (0, 0, 0_usize);
     while let Some(start) = text[at..].find("{{") {
         let start = at + start;
         let open = start + 2;
@@ -131,6 +132,13 @@ pub fn with_plain_comments(text: &str) -> Result<Cow<'_, str>, (usize, &'static 
                 return Err((line(), "unexpected \"/\" in command"));
             }
             let action = &trimmed[..end_of_action(trimmed)];
+            match keyword(action) {
+                "if" | "range" | "with" | "define" | "block" => blocks += 1,
+                "else" if blocks == 0 => return Err((line(), "unexpected {{else}}")),
+                "end" if blocks == 0 => return Err((line(), "unexpected {{end}}")),
+                "end" => blocks -= 1,
+                _ => {}
+            }
             let mut words = action.split(BLANKS).filter(|word| !word.is_empty());
             if words.next() == Some("else") && words.next().is_some_and(|it| !it.starts_with("}}"))
             {
@@ -144,7 +152,7 @@ pub fn with_plain_comments(text: &str) -> Result<Cow<'_, str>, (usize, &'static 
         };
         // One without an end is an error of the parser.
         let Some(length) = comment.find("*/") else {
-            break;
+            return Ok(plain);
         };
         let rest = &text[behind + 2 + length + 2..];
         let trims_behind = rest
@@ -169,7 +177,17 @@ pub fn with_plain_comments(text: &str) -> Result<Cow<'_, str>, (usize, &'static 
         }
         at = end + blanks_behind;
     }
-    Ok(plain)
+    match blocks {
+        0 => Ok(plain),
+        _ => Err((1 + text.matches('\n').count(), "unexpected EOF")),
+    }
+}
+
+/// The word that an action begins with.
+fn keyword(action: &str) -> &str {
+    let action = action.trim_start_matches(BLANKS);
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    &action[..action.find(|c| !is_part(c)).unwrap_or(action.len())]
 }
 
 /// The message for more `else if` than [`MOST_CHAINED`].

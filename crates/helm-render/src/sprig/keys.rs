@@ -1,5 +1,7 @@
 //! Private keys in PEM.
 
+use std::{cell::RefCell, collections::BTreeMap};
+
 use dsa::pkcs8::{DecodePrivateKey as _, EncodePrivateKey as _};
 use getrandom::SysRng;
 use p256::elliptic_curve::Generate as _;
@@ -20,6 +22,27 @@ pub enum Key {
     Ed25519(Box<ed25519_dalek::SigningKey>),
     /// The DER of a key of DSA, which signs no certificate.
     Dsa(Vec<u8>),
+}
+
+thread_local! {
+    static REUSED: RefCell<Option<BTreeMap<usize, Box<rsa::PrivateKey>>>> = const { RefCell::new(None) };
+}
+
+/// While it lives, this thread makes one key of RSA of each length, and gives it again and again: that takes most of the time of a
+/// chart which makes certificates.
+pub struct Reused(());
+
+impl Default for Reused {
+    fn default() -> Self {
+        REUSED.set(Some(BTreeMap::new()));
+        Self(())
+    }
+}
+
+impl Drop for Reused {
+    fn drop(&mut self) {
+        REUSED.set(None);
+    }
 }
 
 /// A block of PEM.
@@ -75,12 +98,22 @@ fn said(error: impl std::fmt::Display) -> String {
 }
 
 impl Key {
-    /// A new key of RSA with this many bits.
+    /// A new key of RSA with this many bits, or that of before where keys are [`Reused`].
     pub fn new_rsa(bits: usize) -> Fallible<Self> {
+        let reused = REUSED.with_borrow(|keys| keys.as_ref()?.get(&bits).cloned());
+        if let Some(key) = reused {
+            return Ok(Self::Rsa(key));
+        }
         // The system is asked first: the generator of the crate would panic.
         random::bytes::<1>()?;
         let key = rsa::PrivateKey::new(&mut UnwrapErr(SysRng), bits);
-        Ok(Self::Rsa(Box::new(key.map_err(said)?)))
+        let key = Box::new(key.map_err(said)?);
+        REUSED.with_borrow_mut(|keys| {
+            if let Some(keys) = keys {
+                keys.insert(bits, key.clone());
+            }
+        });
+        Ok(Self::Rsa(key))
     }
 
     /// A new key of a type; `None` if there is no such type.

@@ -69,6 +69,9 @@ pub struct Rules {
     permissions: BTreeMap<Scope, Permission>,
     /// Without duplicates.
     others: Vec<PolicyRule>,
+    /// Without duplicates, as the faults.
+    notes: Vec<String>,
+    faults: Vec<String>,
 }
 
 /// The target of a permission.
@@ -144,7 +147,28 @@ impl Rules {
         }
     }
 
-    /// Adds all permissions of `other`.
+    /// Adds a note for whoever runs `make manifests`, which prints it once: what these permissions may lack, because it does not
+    /// follow from the code.
+    pub fn note(&mut self, text: impl Into<String>) {
+        add_once(&mut self.notes, text.into());
+    }
+
+    /// The notes, each once.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// Adds a fault, with which `make manifests` fails: why the permissions cannot be found out.
+    pub fn fault(&mut self, text: impl Into<String>) {
+        add_once(&mut self.faults, text.into());
+    }
+
+    /// The faults, each once.
+    pub fn faults(&self) -> &[String] {
+        &self.faults
+    }
+
+    /// Adds all permissions, notes and faults of `other`.
     pub fn extend(&mut self, other: &Self) {
         for (scope, permission) in &other.permissions {
             let verbs = permission.verbs.iter().copied();
@@ -152,6 +176,8 @@ impl Rules {
         }
         let others = other.others.iter().cloned();
         others.for_each(|rule| self.allow_rule(rule));
+        other.notes.iter().for_each(|note| self.note(note));
+        other.faults.iter().for_each(|fault| self.fault(fault));
     }
 
     /// One rule per resource, and one per named object, sorted by group, resource and name. The verbs are
@@ -196,6 +222,12 @@ impl Rules {
         let entry = self.permissions.entry(scope).or_default();
         entry.verbs.extend(verbs);
         entry.cluster_scoped |= cluster_scoped;
+    }
+}
+
+fn add_once(texts: &mut Vec<String>, text: String) {
+    if !texts.contains(&text) {
+        texts.push(text);
     }
 }
 
@@ -267,6 +299,21 @@ mod tests {
         others.allow_rule(other);
         rules.extend(&others);
         assert_eq!(lines(&rules), ["/configmaps: get", "*/*: *"]);
+    }
+
+    #[test]
+    fn notes_and_faults_are_kept_once_and_in_order() {
+        let mut rules = Rules::default();
+        rules.note("b");
+        let mut others = Rules::default();
+        others.note("a");
+        others.note("b");
+        others.fault("c");
+        rules.extend(&others);
+        rules.extend(&others);
+        assert_eq!(rules.notes(), ["b", "a"]);
+        assert_eq!(rules.faults(), ["c"]);
+        assert!(lines(&rules).is_empty());
     }
 
     #[test]
