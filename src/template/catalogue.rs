@@ -338,6 +338,8 @@ mod tests {
             let text = std::str::from_utf8(template.content).unwrap();
             let names = |word| text.contains(word) || text.contains("controller.condition");
             let directories = [
+                // A column shows the condition of the only controller that installs a chart, which is `Ready`.
+                "chart/api/src/",
                 "chart/controller/src/",
                 "controller/src/",
                 "deploy-image/src/",

@@ -229,7 +229,10 @@ mod tests {
     use k8s_openapi::api::core::v1::ConfigMap;
 
     use super::*;
-    use crate::{Action, Controller, Rules};
+    use crate::{
+        controller::{Action, Controller},
+        object::Rules,
+    };
 
     async fn reconcile(_: Arc<ConfigMap>, _: Arc<()>) -> kube::Result<Action> {
         Ok(Action::await_change())

@@ -105,7 +105,7 @@ mod tests {
         assert!(sample.is_of(watch) && sample.title() == "`C` `` in `x.yaml`");
         let defaults = json!({ "a": 1, "b": { "c": "no", "d": 2 }, "e": { "f": 1 }, "h": 1 });
         let values = sample.values(defaults.as_object().unwrap());
-        let expected = "metadata: {}\nspec:\n  b:\n    c: \"yes\"\n  g:\n    - 1\n  h: null\n";
+        let expected = "metadata: {}\nspec:\n  b:\n    c: \"yes\"\n  g:\n  - 1\n  h: null\n";
         assert_eq!(with_values("metadata: {}\nspec: {}\n", &values), expected);
         assert_eq!(with_values(EMPTY, &Map::new()), EMPTY);
     }

@@ -263,7 +263,7 @@ fn a_webhook_in_full() {
             "group": "cache", "group_module": "cache", "group_file": "cache", "version": "v1", "kind": "Foo",
             "module": "foo", "opt_in": false, "file": "foo", "api_group": "cache.example.com", "type": "Foo", "variable": "object",
             "plural": "foos", "import": "crate::api::cache::v1::Foo", "test_import": "demo::api::cache::v1::Foo",
-            "own": true, "external": false, "comparable": true, "sample": "\"spec\": {},",
+            "own": true, "external": false, "comparable": true, "chart": false, "sample": "\"spec\": {},",
             "function": "cache::v1::foo::validate::webhook", "path": "/x",
         })]
     );
