@@ -43,7 +43,7 @@ pub fn run(
     let there = before.resource(&key);
     let is_update = there.is_some_and(|it| it.chart.as_ref() == Some(&path));
     if create.helm_storage && is_update && !create.force {
-        return Err(storage::set_storage(before, &key));
+        return Err(storage::set_storage(&key));
     }
     let copied = copy::of(&workspace.root, &source, &path)?;
     if is_update && !create.force {
@@ -88,7 +88,7 @@ pub fn fault(chart: &Chart) -> Option<String> {
 pub fn refuse_options(workspace: &Workspace, api: &Api) -> Result<()> {
     let flags = &api.chart;
     if let Some(key) = storage::there(&workspace.project, &api.of).filter(|_| flags.helm_storage) {
-        return Err(storage::set_storage(&workspace.project, &key));
+        return Err(storage::set_storage(&key));
     }
     const FETCHED: &str = "it says which chart `helm pull` fetches, and from where";
     const STORED: &str = "it says how the releases of a chart are kept";

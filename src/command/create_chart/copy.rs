@@ -31,7 +31,7 @@ pub struct Copied {
     differing: Vec<RelPath>,
     /// Files of the project that are neither in the chart nor in its last copy.
     others: Vec<RelPath>,
-    /// Whether the last copy is known, so that edits can be told from it.
+    /// Whether the project has the chart as it was copied last. Without that, the edits of the user are not known.
     is_known: bool,
 }
 

@@ -1,10 +1,10 @@
-//! `--helm-storage` for a kind that exists: the setting is in `PROJECT`.
+//! `--helm-storage` for a kind that exists: the setting stands in its controller.
 
 use crate::{
     advice::Script,
     cli::TypeFlags,
     error::Failure,
-    project::{FILE, Gvk, Key, Project},
+    project::{Gvk, Key, Project},
 };
 
 /// The kind with a chart that the flags name, if the project has it.
@@ -20,17 +20,8 @@ pub fn there(project: &Project, of: &TypeFlags) -> Option<Key> {
 }
 
 /// The refusal of `--helm-storage` for a kind of the project.
-pub fn set_storage(project: &Project, key: &Key) -> Failure {
-    let failure = Failure::refused(format!("`{key}` exists already"));
-    let stored = |it: &crate::project::Resource| it.helm_storage;
-    match project.resource(key).is_some_and(stored) {
-        true => failure
-            .note("its revisions are kept as Helm keeps them")
-            .advise(Script::forge("status")),
-        false => failure
-            .note(format!(
-                "`helmStorage: true` below its `chart` in `{FILE}` keeps its revisions as Helm keeps them"
-            ))
-            .advise(Script::edit([FILE]).then(Script::forge("sync"))),
-    }
+pub fn set_storage(key: &Key) -> Failure {
+    Failure::refused(format!("`{key}` exists already"))
+        .note("its controller in `src/controllers/` has the setting: `.with_helm_storage()` on its `CHART` keeps revisions as Helm keeps them")
+        .advise(Script::forge("status"))
 }
