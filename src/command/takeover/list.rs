@@ -71,7 +71,7 @@ impl Takeover<'_> {
             self.setting(sentence);
         }
         self.setting(
-            "the former operator rolled a failed upgrade back: `.with_rollback()` after `Chart::embedded(…)` in `src/charts.rs` does that \
+            "the former operator rolled a failed upgrade back: `.with_rollback()` on `CHART` in the controllers does that \
              here. Without it, a dry run precedes each upgrade, and one that fails all the same stays as far as it came"
                 .to_owned(),
         );
