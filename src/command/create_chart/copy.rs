@@ -31,8 +31,6 @@ pub struct Copied {
     differing: Vec<RelPath>,
     /// Files of the project that are neither in the chart nor in its last copy.
     others: Vec<RelPath>,
-    /// Whether the project has the chart as it was copied last. Without that, the edits of the user are not known.
-    is_known: bool,
 }
 
 /// Compares a chart with what is at `path`, and with its last copy; there is nothing to copy if it is there itself.
@@ -54,7 +52,6 @@ pub fn of(root: &Path, source: &Source, path: &ChartPath) -> Result<Copied> {
     // A chart without this file is gone, and comes back whole.
     let is_there = root.join(format!("{path}/{CHART_FILE}")).exists();
     let mut copied = Copied {
-        is_known: is_there && !last.is_empty(),
         others: others(root, path, &paths)?,
         ..Copied::default()
     };
@@ -155,7 +152,7 @@ fn is_same(one: &[u8], other: &[u8]) -> bool {
 impl Copied {
     /// A remark about files that may be of a former chart: what was copied is not known, and the chart does not have them.
     pub fn left(&self, chart: &ChartPath) -> Option<String> {
-        let is_left = !self.is_known && !self.others.is_empty();
+        let is_left = !is_known(&self.files) && !self.others.is_empty();
         is_left.then(|| {
             format!(
                 "`{chart}` has {}, and the chart that is copied does not: what you do not need is yours to delete",
@@ -188,7 +185,7 @@ impl Copied {
             source.shown
         ))
         .note(format!("`{first}`{rest} would change"))
-        .note(match self.is_known {
+        .note(match is_known(&self.files) {
             true => merges,
             false => format!("{UNKNOWN}: with `--force`, you decide about each file that differs"),
         })
@@ -201,18 +198,22 @@ impl Copied {
     }
 }
 
+/// Whether the project has the chart as it was copied last. Without that, the edits of the user are not known.
+fn is_known(files: &BTreeMap<RelPath, CopiedFile>) -> bool {
+    files.values().any(|file| file.base.is_some())
+}
+
 const UNKNOWN: &str =
     "operator-forge did not copy the chart that is there, and cannot tell your edits";
 
 /// Adds a note to the refusal of conflicts with files that were not copied.
 pub fn explain(failure: Failure, request: &Request, set: &ChangeSet) -> Failure {
     let copied = &request.named.copied;
-    let is_known = copied.values().any(|file| file.base.is_some());
     let is_of_chart = set
         .conflicts
         .iter()
         .any(|it| it.why == ConflictKind::Exists && copied.contains_key(&it.path));
-    match is_of_chart && !is_known {
+    match is_of_chart && !is_known(copied) {
         true => failure.note(UNKNOWN),
         false => failure,
     }

@@ -68,7 +68,7 @@ impl Takeover<'_> {
         let patches: Vec<String> = patches.collect();
         self.step(format!(
             "to go back: `{stop}`, then `make deploy IMG=…` in the former project. It does not know the finalizer `operator-helm/uninstall` of \
-             this operator: take it from each object, or none of them can be deleted: {}",
+             this operator: take it from each object, or none of them can be deleted; a command replaces all finalizers, so name those of others, too: {}",
             patches.join(", ")
         ));
     }

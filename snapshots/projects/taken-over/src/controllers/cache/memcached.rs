@@ -16,8 +16,8 @@ pub const NAME: &str = "cache-memcached";
 /// The condition that reports readiness: `True` when the objects of the release are ready.
 pub const READY: ReadyCondition = ReadyCondition::positive("Ready");
 
-/// The chart. Its other methods set what happens to the releases: `with_rollback`, for example,
-/// installs the revision before an upgrade that fails again.
+/// The chart. Its methods set what happens to the releases: with `with_rollback`, for example, a
+/// failed upgrade goes back to the revision before.
 pub static CHART: LazyLock<Chart> = LazyLock::new(charts::memcached);
 
 /// The labels of the objects that this operator sees.
