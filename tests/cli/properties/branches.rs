@@ -11,6 +11,7 @@ use proptest::{collection::vec, prelude::*, sample::select};
 
 use super::{
     hands::{Act, Hand, act},
+    laws::keeps_rule_of_image,
     session::{assert_same, scratch},
     story::{begin, pasted, tell, tell_words},
     tool::{Ended, Tool},
@@ -301,6 +302,9 @@ fn on_one_branch(branches: &Branches, parts: [&Branch; 3]) -> Option<super::worl
                 "init" | "create" | "delete" | "edit" | "sync"
             )
     };
+    if keeps_rule_of_image(&words) {
+        return None;
+    }
     let directory = scratch();
     let done = |words: &Vec<String>| Tool::Here.run(directory.path(), words, &[]).code == 0;
     (words.iter().all(plain) && words.iter().all(done)).then(|| {

@@ -246,6 +246,9 @@ pub fn create() -> impl Strategy<Value = Vec<String>> {
         1 => Just("--multigroup"),
         1 => Just("--nonsense"),
         1 => Just("--force"),
+        1 => Just("--helm-chart CHART"),
+        1 => Just("--helm-chart CHART --helm-storage"),
+        1 => Just("--helm-storage"),
     ];
     (one_of(&GROUPS), one_of(&VERSIONS), one_of(&KINDS), extra).prop_map(
         |(group, version, kind, extra)| {
@@ -261,10 +264,19 @@ pub fn create() -> impl Strategy<Value = Vec<String>> {
             ]
             .into_iter()
             .chain(extra.split_whitespace())
-            .map(str::to_owned)
+            .map(placed)
             .collect()
         },
     )
+}
+
+/// A word, with the path that it stands for.
+fn placed(word: &str) -> String {
+    match word {
+        "CHART" => concat!(env!("CARGO_MANIFEST_DIR"), "/tests/helm-charts/memcached").to_owned(),
+        "SDK" => concat!(env!("CARGO_MANIFEST_DIR"), "/tests/operator-sdk/caches").to_owned(),
+        word => word.to_owned(),
+    }
 }
 
 const HOOKS: [&str; 10] = [
@@ -337,6 +349,8 @@ pub fn delete_of(create: &[String]) -> Vec<String> {
         "--from-version",
         "--finalizer",
         "--image",
+        "--helm-chart",
+        "--helm-storage",
         "--certificates",
         "--defaulting-path",
         "--validation-path",
@@ -353,7 +367,9 @@ pub fn delete_of(create: &[String]) -> Vec<String> {
         let (flag, value) = word.split_once('=').unwrap_or((word, ""));
         if !says_how.contains(&flag) {
             words.push(word.clone());
-        } else if value.is_empty() && !["--multigroup", "--force", "--finalizer"].contains(&flag) {
+        } else if value.is_empty()
+            && !["--multigroup", "--force", "--finalizer", "--helm-storage"].contains(&flag)
+        {
             rest.next();
         }
     }
@@ -396,6 +412,7 @@ pub fn init() -> impl Strategy<Value = Vec<String>> {
         2 => Just("--owner Someone --license mit"),
         2 => Just("--license none"),
         1 => Just("--license bsd"),
+        1 => Just("--from-operator-sdk SDK"),
     ];
     // A vendored runtime makes every look at the tree five times as long.
     let runtime = prop_oneof![7 => Just("registry"), 1 => Just("vendored")];
@@ -413,7 +430,7 @@ pub fn init() -> impl Strategy<Value = Vec<String>> {
         ]
         .into_iter()
         .chain(extra.split_whitespace())
-        .map(str::to_owned)
+        .map(placed)
         .collect()
     })
 }
