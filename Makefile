@@ -117,8 +117,8 @@ pages: ## Build the operators of the tutorials from the pages' own text (ONE=cro
 .PHONY: takeover
 takeover: ## Put ports in the place of running Go operators, of kubebuilder and of operator-sdk (needs Go)
 	assets=$(ASSETS) && export KUBEBUILDER_ASSETS="$$assets" && \
-	$(CARGO) test --test projects takeover:: -- --ignored --nocapture && \
 	operator=$$(sh tests/helm/build.sh operator-sdk) && export HELM_OPERATOR="$$operator" && \
+	$(CARGO) test --test projects takeover:: -- --ignored --nocapture && \
 	$(CARGO) test --package operator-helm --test releases takeover:: -- --ignored
 
 .PHONY: import

@@ -45,7 +45,9 @@ version=$(sed -n "s|^[[:space:]]*\(require \)*$module \(v[0-9.]*\).*|\2|p" go.mo
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/operator-forge/helm
 # Their names have no spaces.
 # shellcheck disable=SC2086
-program=$cache/$name-$(cat go.mod go.sum "$here/build.sh" $sources | cksum | tr ' ' '-')
+directory=$cache/$(cat go.mod go.sum "$here/build.sh" $sources | cksum | tr ' ' '-')
+# Helm names its field manager after its program.
+program=$directory/$name
 
 if [ ! -x "$program" ]; then
     command -v go >/dev/null || {
@@ -54,7 +56,7 @@ if [ ! -x "$program" ]; then
         exit 1
     }
     echo "building $name of $of $version (minutes, the first time)" >&2
-    mkdir -p "$cache"
+    mkdir -p "$directory"
     # Two runs at once both build; the last rename wins. Without debug information, the compiler is faster.
     GOTOOLCHAIN=local CGO_ENABLED=0 GOGC=${GOGC:-400} go build -mod=readonly -buildvcs=false -trimpath \
         -gcflags all=-dwarf=false -ldflags "-s -w -X helm.sh/helm/v4/internal/version.version=$version" \

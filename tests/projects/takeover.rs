@@ -6,6 +6,7 @@ mod audit;
 mod cluster;
 mod objects;
 mod operators;
+mod releases;
 
 use std::{thread::sleep, time::Duration};
 

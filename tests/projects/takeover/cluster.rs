@@ -94,8 +94,16 @@ impl Cluster {
         let id = self.kubectl_with(&format!("create -f - -o {path}"), &review);
         assert!(!id.is_empty(), "the token has an ID");
         self.tokens.borrow_mut().insert(id, who);
-        let kubeconfig = self.control_plane.kubeconfig_for(&who.to_string(), token);
-        kubeconfig.unwrap()
+        self.kubeconfig_for(&who.to_string(), token)
+    }
+
+    pub fn kubeconfig_for(&self, name: &str, token: &str) -> PathBuf {
+        self.control_plane.kubeconfig_for(name, token).unwrap()
+    }
+
+    /// The kubeconfig of the administrator of the cluster.
+    pub fn kubeconfig(&self) -> PathBuf {
+        self.control_plane.kubeconfig()
     }
 
     pub fn log(&self) -> Log {
