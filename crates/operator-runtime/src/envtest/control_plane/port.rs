@@ -43,12 +43,16 @@ mod tests {
 
     #[test]
     fn ports_are_free_and_given_once() {
-        let ports: Vec<u16> = (0..100).map(|_| free_port().unwrap()).collect();
-        assert!(ports.iter().all(|port| PORTS.contains(port)));
-        assert_eq!(BTreeSet::from_iter(&ports).len(), 100);
-        let listeners = ports
-            .iter()
-            .map(|port| TcpListener::bind(("127.0.0.1", *port)));
-        assert!(listeners.into_iter().all(|listener| listener.is_ok()));
+        // Each is bound at once: other processes of this machine look for free ports in the same range.
+        let bound = || {
+            let port = free_port().unwrap();
+            let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port));
+            (port, listener.expect("a port that is free"))
+        };
+        let bound: Vec<(u16, TcpListener)> = (0..100).map(|_| bound()).collect();
+        assert!(bound.iter().all(|(port, _)| PORTS.contains(port)));
+        drop(bound);
+        let ports = (0..100).map(|_| free_port().unwrap());
+        assert_eq!(ports.collect::<BTreeSet<u16>>().len(), 100);
     }
 }
