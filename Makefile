@@ -33,10 +33,10 @@ book: ## Build the book of docs/ in target/book
 .PHONY: test
 test: export PROPTEST_RNG_SEED ?= 1
 test: ## Run the tests that every change has to pass; some need a real API server
-	assets=$(ASSETS) && export KUBEBUILDER_ASSETS="$$assets" && $(CARGO) test --workspace --all-features
+	assets=$(ASSETS) && export KUBEBUILDER_ASSETS="$$assets" && CARGO="$(CARGO)" sh tests/suites.sh
 
 # Not among them: fips needs CMake, siege needs root, and the benchmarks measure.
-PARTS := lint test features projects msrv shells book schemas lint-generated registry histories fuzz random-types charts pages takeover chaos \
+PARTS := lint test package features projects msrv shells book schemas lint-generated registry histories fuzz random-types charts pages takeover chaos \
 	upgrades etcd-steps etcd-faults chart-steps
 .PHONY: test-all
 test-all: ## Run every test, long run and linter, one after the other (hours), and list their outcomes (PARTS="fuzz msrv")
@@ -60,7 +60,8 @@ histories: ## Check the laws on random histories of a project (CASES=100000)
 	PROPTEST_CASES=$(CASES) $(CARGO) test --test cli properties::histories -- --nocapture
 
 .PHONY: lint
-lint: package ## Check format, lints, documentation and packages of every crate
+lint: ## Check format, lints, documentation and packages of every crate
+	sh tests/package.sh
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --all-features -- -D warnings
 	sh tests/features.sh
@@ -85,8 +86,8 @@ charts-fetched: ## Compare how helm-render and Helm render charts that are downl
 	$(CARGO) test -p helm-render --test helm -- --ignored --nocapture fetched_charts
 
 .PHONY: package
-package: ## Check that the crates can be published
-	sh tests/package.sh
+package: ## Build the crates as they would be published
+	sh tests/package.sh build
 
 .PHONY: fuzz
 fuzz: CASES ?= 1000000

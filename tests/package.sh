@@ -1,6 +1,6 @@
 #!/bin/sh
-# Packages all crates as `cargo publish` would and builds the packages. The packaged tool has to make the same project as the
-# tool of this checkout, so what it embeds of the runtime came along.
+# Packages all crates as `cargo publish` would, and checks that the packages have every source of this checkout, and that the runtime's
+# compiles alone. `package.sh build` also builds the packaged tool: it has to make the project that the tool of this checkout makes.
 set -eu
 cd "$(dirname "$0")/.."
 target=${CARGO_TARGET_DIR:-$PWD/target}
@@ -11,27 +11,38 @@ trap 'exit 1' HUP INT TERM
 
 # cargo builds the packaged library alone, without the dev-dependencies that choose a version of Kubernetes.
 export K8S_OPENAPI_ENABLED_VERSION=1.37
-# As in this workspace, so that what verifies the packages shares the dependencies that are compiled already.
+# As in this workspace, so that what is compiled here shares the dependencies that are compiled already.
 export CARGO_PROFILE_DEV_DEBUG=false
-cargo publish --dry-run --allow-dirty --package operator-runtime
-# Its files are listed, and what they compile to is the crate that the tests compile. One command, so that it finds those that it
-# depends on before a registry has them.
-cargo package --allow-dirty --no-verify --package chart-api --package helm-render --package operator-runtime --package operator-helm
-
-OPERATOR_FORGE_ARCHIVE=$PWD/$archive cargo build --package operator-forge
-cp "$target/debug/operator-forge" "$scratch/here"
-rm "$target/debug/operator-forge"
-# One command, so that the tool finds the others before a registry has them. Cargo would verify the tool with them as crates of a
-# registry, whose texts never change, and so with what an earlier run packaged. Therefore the tool is built here.
+# The build script of the tool writes what it embeds of other crates, because cargo leaves the directories of other packages out.
+OPERATOR_FORGE_ARCHIVE=$PWD/$archive cargo check --quiet --workspace --all-features --bin operator-forge
+# One command, so that cargo finds those that others depend on before a registry has them.
 needed="chart-api crd-compat crd-types guarded-yaml helm-render kubebuilder-port"
+libraries="operator-helm operator-runtime"
 # shellcheck disable=SC2046,SC2086 # Names of packages have no spaces.
-cargo package --allow-dirty --no-verify $(printf -- '--package %s ' $needed operator-forge)
+cargo package --allow-dirty --no-verify $(printf -- '--package %s ' $needed $libraries operator-forge)
 unpacked=$target/package/unpacked
 rm -rf "$unpacked"
 mkdir -p "$unpacked"
-for crate in $needed operator-forge; do
+for crate in $needed $libraries operator-forge; do
+    directory=crates/$crate
+    [ -d "$directory" ] || directory=.
     tar -xmzf "$target/package/$crate-0.1.0.crate" -C "$unpacked"
+    git ls-files --directory "$directory/LICENSE" "$directory/README.md" "$directory/build.rs" "$directory/src" "$directory/templates" |
+        while IFS= read -r file; do
+            cmp "$file" "$unpacked/$crate-0.1.0/${file#"$directory/"}"
+        done
 done
+cmp "$archive" "$unpacked/operator-forge-0.1.0/$archive"
+cargo check --manifest-path "$unpacked/operator-runtime-0.1.0/Cargo.toml" --target-dir "$target"
+echo "the packages have the sources of this checkout"
+[ "${1-}" = build ] || exit 0
+
+cargo publish --dry-run --allow-dirty --package operator-runtime
+cargo build --package operator-forge
+cp "$target/debug/operator-forge" "$scratch/here"
+rm "$target/debug/operator-forge"
+# Cargo would verify the tool with the others as crates of a registry, whose texts never change, and so with what an earlier run
+# packaged. Therefore the tool is built here.
 set --
 for crate in $needed; do
     set -- "$@" --config "patch.crates-io.$crate.path='$unpacked/$crate-0.1.0'"
