@@ -95,7 +95,7 @@ class Server:
             # What its processes leave behind comes to it, so that the server knows whose it is.
             prctl(PR_SET_CHILD_SUBREAPER, 1)
             os.setsid()
-            import run
+            from operator_ansible import run
 
             code = run.run(request, place, stream, self.prefer_in_process)
         finally:
@@ -192,7 +192,8 @@ class Server:
 
 def main():
     directory = sys.argv[1]
-    sys.path.insert(0, os.path.join(directory, "python"))
+    # In place of the directory of this file, whose names are too common.
+    sys.path[0] = os.path.join(directory, "python")
     os.makedirs(os.path.join(directory, "runs"), mode=0o700, exist_ok=True)
     prctl(PR_SET_CHILD_SUBREAPER, 1)
     # Every process that Python forks ends with the one that forked it. The server itself ends with its standard input.
@@ -201,7 +202,7 @@ def main():
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     server = Server(directory, prefer_in_process=os.environ.get("OPERATOR_ANSIBLE_MODULES") != "processes")
     try:
-        import run
+        from operator_ansible import run
 
         version = run.load(directory)
         # What is loaded stays shared with the runs: the collector would write to every page.

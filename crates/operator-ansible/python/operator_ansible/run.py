@@ -106,8 +106,7 @@ def load(directory):
     loader.module_loader.add_directory(
         os.path.join(directory, "collections", "ansible_collections", "operator_sdk", "util", "plugins", "modules")
     )
-    import events  # noqa: F401
-    import in_process  # noqa: F401
+    from operator_ansible import events, in_process  # noqa: F401
     from ansible.inventory.manager import InventoryManager
     from ansible.parsing.dataloader import DataLoader
     from ansible.vars.manager import VariableManager
@@ -135,7 +134,7 @@ def _trusted(value):
 
 def run(request, place, stream, prefer_in_process):
     """Runs what the request asks for; returns the exit code."""
-    import events
+    from operator_ansible import events
 
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 0)
@@ -154,8 +153,8 @@ def run(request, place, stream, prefer_in_process):
 
 
 def _run(request, place, writer, prefer_in_process):
-    import events
-    import in_process
+    from operator_ansible import events
+    from operator_ansible import in_process
 
     temporary = os.path.join(place, "tmp")
     os.mkdir(temporary, 0o700)
@@ -195,7 +194,8 @@ def _run(request, place, writer, prefer_in_process):
     in_process.enabled = prefer_in_process
 
     kind, path = request["kind"], request["path"]
-    project = request.get("project") or os.path.dirname(path)
+    # A role finds its own files, and nothing else is meant for it.
+    project = os.path.dirname(path) if kind == "playbook" else place
     os.chdir(project)
     loader = DataLoader()
     loader.set_basedir(project)
