@@ -81,7 +81,7 @@ class Events(CallbackBase):
                 message = f"{message}: {more.strip()[-1024:]}" if message else more.strip()[-1024:]
         if not message and data.get("exception"):
             message = str(data["exception"]).strip().splitlines()[-1]
-        return short(message or "unknown playbook failure")
+        return short(message.strip() or "unknown playbook failure")
 
     def v2_playbook_on_task_start(self, task, is_conditional):
         self.writer.write({"event": "task", "task": short(task.get_name()), "action": task.action})

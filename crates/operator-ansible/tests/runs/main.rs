@@ -1,1 +1,5 @@
-fn main() {}
+//! Runs for custom resources, on a real kube-apiserver.
+
+mod app;
+mod killed;
+mod life;

@@ -40,6 +40,7 @@ EXAMPLES = """
 """
 
 import copy
+import json
 import re
 
 from ansible.module_utils.basic import AnsibleModule, env_fallback
@@ -86,49 +87,77 @@ def contains(whole, part):
     return whole == part
 
 
-def client(params):
-    from kubernetes import client, config
+class Refused(Exception):
+    """The API server refused a call."""
 
-    configuration = client.Configuration()
-    if params["host"]:
-        configuration.host = params["host"]
-    else:
-        kubeconfig = params["kubeconfig"]
-        options = {"client_configuration": configuration, "context": params["context"]}
-        if isinstance(kubeconfig, dict):
-            config.load_kube_config_from_dict(kubeconfig, **options)
+    def __init__(self, status, text):
+        super().__init__(text)
+        self.status = status
+
+
+class Client:
+    """Calls the API server by the REST client of the package kubernetes, whose other parts differ between its versions."""
+
+    def __init__(self, params):
+        from kubernetes import client, config
+        from kubernetes.client import rest
+
+        configuration = client.Configuration()
+        if params["host"]:
+            configuration.host = params["host"]
         else:
-            config.load_kube_config(config_file=kubeconfig, **options)
-    if params["api_key"]:
-        configuration.api_key = {"authorization": f"Bearer {params['api_key']}"}
-    for option, field in (
-        ("username", "username"),
-        ("password", "password"),
-        ("ca_cert", "ssl_ca_cert"),
-        ("client_cert", "cert_file"),
-        ("client_key", "key_file"),
-        ("validate_certs", "verify_ssl"),
-    ):
-        if params[option] is not None:
-            setattr(configuration, field, params[option])
-    return client.ApiClient(configuration)
+            kubeconfig = params["kubeconfig"]
+            options = {"client_configuration": configuration, "context": params["context"]}
+            if isinstance(kubeconfig, dict):
+                config.load_kube_config_from_dict(kubeconfig, **options)
+            else:
+                config.load_kube_config(config_file=kubeconfig, **options)
+        for option, field in (
+            ("username", "username"),
+            ("password", "password"),
+            ("ca_cert", "ssl_ca_cert"),
+            ("client_cert", "cert_file"),
+            ("client_key", "key_file"),
+            ("validate_certs", "verify_ssl"),
+        ):
+            if params[option] is not None:
+                setattr(configuration, field, params[option])
+        self.headers = {"Accept": "application/json"}
+        for auth in configuration.auth_settings().values():
+            if auth and auth.get("in") == "header" and auth.get("value"):
+                self.headers[auth["key"]] = auth["value"]
+        if params["api_key"]:
+            self.headers["authorization"] = f"Bearer {params['api_key']}"
+        self.host = configuration.host.rstrip("/")
+        self.rest = rest.RESTClientObject(configuration)
+
+    def call(self, method, path, body=None, content_type="application/json"):
+        from kubernetes.client.exceptions import ApiException
+
+        headers = {**self.headers, "Content-Type": content_type}
+        try:
+            answer = self.rest.request(method, f"{self.host}{path}", headers=headers, body=body)
+        except ApiException as error:
+            raise Refused(error.status, message(error.body) or str(error.reason)) from error
+        data = answer.data if answer.data is not None else answer.read()
+        if not 200 <= answer.status < 300:
+            raise Refused(answer.status, message(data) or str(answer.reason))
+        return json.loads(data)
 
 
-def call(api, method, path, body=None, content_type="application/json"):
-    import json
-
-    headers = {"Accept": "application/json", "Content-Type": content_type}
-    answer = api.call_api(
-        path, method, header_params=headers, body=body, auth_settings=["BearerToken"], _preload_content=False, _return_http_data_only=True
-    )
-    return json.loads(answer.data)
+def message(data):
+    """The message of an answer of the API server."""
+    try:
+        return json.loads(data)["message"]
+    except (TypeError, ValueError, KeyError):
+        return data.decode("utf-8", "replace") if isinstance(data, bytes) else data
 
 
 def path_of(api, params):
     """The path of the object, if its kind has a status."""
     version = params["api_version"]
     base = f"/apis/{version}" if "/" in version else f"/api/{version}"
-    served = call(api, "GET", base)["resources"]
+    served = api.call("GET", base)["resources"]
     found = next((it for it in served if it["kind"] == params["kind"] and "/" not in it["name"]), None)
     if found is None:
         raise ValueError(f"the API server does not serve the kind {params['kind']} of {version}")
@@ -177,14 +206,11 @@ def main():
         wrong = check(condition)
         if wrong:
             module.fail_json(msg=wrong)
+    of = f"the status of {params['kind']} {params['name']} cannot be set"
     try:
-        from kubernetes.client.exceptions import ApiException
-    except ImportError as error:
-        module.fail_json(msg=f"the Python package kubernetes is needed: {error}")
-    try:
-        api = client(params)
+        api = Client(params)
         path = path_of(api, params)
-        found = call(api, "GET", path)
+        found = api.call("GET", path)
         old = found.get("status") or {}
         if old.get("conditions") and status.get("conditions") and not params["replace_lists"] and not params["force"]:
             status["conditions"] = merge(old["conditions"], status["conditions"])
@@ -194,14 +220,15 @@ def main():
             module.exit_json(changed=True, result=found)
         if params["force"]:
             found["status"] = status
-            result = call(api, "PUT", f"{path}/status", found)
+            result = api.call("PUT", f"{path}/status", found)
         else:
-            result = call(api, "PATCH", f"{path}/status", {"status": status}, "application/merge-patch+json")
-    except ApiException as error:
-        text = error.body.decode() if isinstance(error.body, bytes) else error.body
-        module.fail_json(msg=f"the status of {params['kind']} {params['name']} cannot be set: {error.status} {error.reason}: {text}", status=error.status)
+            result = api.call("PATCH", f"{path}/status", {"status": status}, "application/merge-patch+json")
+    except ImportError as error:
+        module.fail_json(msg=f"the Python package kubernetes is needed: {error}")
+    except Refused as error:
+        module.fail_json(msg=f"{of}: {error}", status=error.status)
     except (ValueError, OSError) as error:
-        module.fail_json(msg=f"the status of {params['kind']} {params['name']} cannot be set: {error}")
+        module.fail_json(msg=f"{of}: {error}")
     module.exit_json(changed=True, result=result)
 
 
