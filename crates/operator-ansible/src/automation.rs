@@ -235,7 +235,9 @@ impl Content {
                 let digest = digest.map_err(|source| unreadable(&path, source))?;
                 Ok(Found {
                     kind: "playbook",
-                    digest: digest.ok_or_else(|| Error::Missing(format!("the playbook {}", path.display())))?,
+                    digest: digest.ok_or_else(|| {
+                        Error::Missing(format!("the playbook {}", path.display()))
+                    })?,
                     path: path.to_string_lossy().into_owned(),
                 })
             }
@@ -255,7 +257,9 @@ fn find_role(role: &str, roles: &[PathBuf], collections: &[PathBuf]) -> Result<F
         }
         places.push(Path::new("roles").join(name));
         if let [namespace, collection, role] = role.split('.').collect::<Vec<_>>()[..] {
-            let inside = Path::new("ansible_collections").join(namespace).join(collection);
+            let inside = Path::new("ansible_collections")
+                .join(namespace)
+                .join(collection);
             let all = collections.iter();
             places.extend(all.map(|base| base.join(&inside).join("roles").join(role)));
         }
@@ -266,7 +270,9 @@ fn find_role(role: &str, roles: &[PathBuf], collections: &[PathBuf]) -> Result<F
         let places = places.collect::<Vec<_>>().join(", ");
         return Err(Error::Missing(format!("the role `{role}`, in {places}")));
     };
-    let is_of_collection = found.components().any(|it| it.as_os_str() == "ansible_collections");
+    let is_of_collection = found
+        .components()
+        .any(|it| it.as_os_str() == "ansible_collections");
     if !is_of_collection || name.is_absolute() {
         path = absolute(found).to_string_lossy().into_owned();
     }
@@ -300,7 +306,10 @@ fn digest(directory: &Path) -> io::Result<String> {
             paths.sort();
             left.extend(paths.into_iter().rev());
         } else if path.is_file() {
-            let name = path.strip_prefix(directory).unwrap_or(&path).to_string_lossy();
+            let name = path
+                .strip_prefix(directory)
+                .unwrap_or(&path)
+                .to_string_lossy();
             let text = fs::read(&path)?;
             for part in [name.as_bytes(), &text] {
                 hash.update(part.len().to_le_bytes());
@@ -341,7 +350,9 @@ mod tests {
             let found = Content::Role(name.to_owned()).find(&paths, &paths).unwrap();
             assert_eq!((found.kind, found.path), ("role", expected), "{name}");
         }
-        let missing = Content::Role("four".to_owned()).find(&paths, &paths).unwrap_err();
+        let missing = Content::Role("four".to_owned())
+            .find(&paths, &paths)
+            .unwrap_err();
         assert!(missing.to_string().contains("the role `four`"), "{missing}");
     }
 

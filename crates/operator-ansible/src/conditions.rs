@@ -68,7 +68,12 @@ pub(crate) fn of(phase: &Phase<'_>, old: &AnsibleStatus, generation: Option<i64>
             ]
         }
         Phase::Succeeded(outcome) => {
-            let mut running = new("Running", true, "Successful", "Awaiting next reconciliation");
+            let mut running = new(
+                "Running",
+                true,
+                "Successful",
+                "Awaiting next reconciliation",
+            );
             running["ansibleResult"] = result(outcome);
             let done = "Last reconciliation succeeded";
             [
@@ -79,7 +84,11 @@ pub(crate) fn of(phase: &Phase<'_>, old: &AnsibleStatus, generation: Option<i64>
             ]
         }
         Phase::Failed(outcome, error) => {
-            let messages: Vec<_> = outcome.failures.iter().map(|it| it.message.as_str()).collect();
+            let messages: Vec<_> = outcome
+                .failures
+                .iter()
+                .map(|it| it.message.as_str())
+                .collect();
             let whole = in_one_line(*error);
             let message = match messages.is_empty() {
                 true => whole.clone(),
@@ -109,7 +118,9 @@ fn result(outcome: &Outcome) -> Value {
         ..
     } = outcome.stats.unwrap_or_default();
     // Without an offset, as that of ansible-runner.
-    let completion = Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S.%6f").to_string();
+    let completion = Timestamp::now()
+        .strftime("%Y-%m-%dT%H:%M:%S.%6f")
+        .to_string();
     json!({ "ok": ok, "changed": changed, "skipped": skipped, "failures": failures, "completion": completion })
 }
 
@@ -122,10 +133,15 @@ mod tests {
         let all = conditions.iter();
         all.map(|it| {
             let text = |field: &str| it[field].as_str().unwrap().to_owned();
-            let result = it.get("ansibleResult").map(|it| format!(" ok={}", it["ok"]));
+            let result = it
+                .get("ansibleResult")
+                .map(|it| format!(" ok={}", it["ok"]));
             let (type_, status) = (text("type"), text("status"));
             let (reason, message) = (text("reason"), text("message"));
-            format!("{type_}={status} {reason}: {message}{}", result.unwrap_or_default())
+            format!(
+                "{type_}={status} {reason}: {message}{}",
+                result.unwrap_or_default()
+            )
         })
         .collect()
     }
@@ -174,7 +190,11 @@ mod tests {
             task: "a".to_owned(),
             message: "no".to_owned(),
         };
-        let failed = of(&Phase::Failed(&outcome, &error), &status(succeeded), Some(1));
+        let failed = of(
+            &Phase::Failed(&outcome, &error),
+            &status(succeeded),
+            Some(1),
+        );
         assert_eq!(
             shown(&failed),
             [

@@ -46,7 +46,10 @@ impl Known {
     fn is_foreign(&self, change: &Change) -> bool {
         match change.version {
             None => !self.deleted.contains(&change.uid),
-            Some(version) => self.versions.get(&change.uid).is_none_or(|(known, _)| version > *known),
+            Some(version) => self
+                .versions
+                .get(&change.uid)
+                .is_none_or(|(known, _)| version > *known),
         }
     }
 
@@ -100,7 +103,9 @@ impl Dependents {
     /// A run wrote or read this object.
     pub(crate) fn wrote(&self, key: &Key, object: &Value) {
         let metadata = &object["metadata"];
-        let version = metadata["resourceVersion"].as_str().and_then(|it| it.parse().ok());
+        let version = metadata["resourceVersion"]
+            .as_str()
+            .and_then(|it| it.parse().ok());
         let (Some(uid), Some(version)) = (metadata["uid"].as_str(), version) else {
             return;
         };
@@ -120,7 +125,10 @@ impl Dependents {
         let all = self.0.lock();
         let versions = all.owners.get(key).map(|known| &known.versions);
         let all = versions.into_iter().flatten();
-        combined(all.map(|(uid, (_, digest))| (uid.clone(), *digest)).collect())
+        combined(
+            all.map(|(uid, (_, digest))| (uid.clone(), *digest))
+                .collect(),
+        )
     }
 
     /// A digest of objects, which equals that of [`known`](Self::known) if nobody changed them.
@@ -140,7 +148,10 @@ impl Dependents {
     /// A watch shows an object; returns whether that causes a run. What is new causes none, and neither does a change of the status.
     pub(crate) fn shows(&self, key: &Key, object: &DynamicObject) -> bool {
         let metadata = &object.metadata;
-        let version = metadata.resource_version.as_ref().and_then(|it| it.parse().ok());
+        let version = metadata
+            .resource_version
+            .as_ref()
+            .and_then(|it| it.parse().ok());
         let (Some(uid), Some(version)) = (&metadata.uid, version) else {
             return false;
         };

@@ -52,7 +52,9 @@ pub enum Error {
         source: io::Error,
     },
     /// The annotation for the period is no duration.
-    #[error("the annotation {annotation} is `{value}`, and has to be a duration such as 30s, 5m or 1h30m")]
+    #[error(
+        "the annotation {annotation} is `{value}`, and has to be a duration such as 30s, 5m or 1h30m"
+    )]
     Annotation {
         /// The annotation.
         annotation: &'static str,

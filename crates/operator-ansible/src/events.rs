@@ -149,7 +149,8 @@ impl Outcome {
                 self.failed_item = None;
             }
             RunEvent::Ok {
-                period: Some(period), ..
+                period: Some(period),
+                ..
             } => self.requeue_after = duration(period).or(self.requeue_after),
             RunEvent::ItemFailed { of, item } if self.failed_item.is_none() => {
                 let item = item.as_ref().map(|item| format!("item {item}: "));
@@ -211,11 +212,18 @@ mod tests {
             r#"{"event": "log", "message": "[WARNING]: x"}"#,
             r#"{"event": "stats", "ok": 1, "changed": 2, "skipped": 3, "failures": 4, "rescued": 5, "ignored": 6, "unreachable": 7}"#,
         ]);
-        let failed: Vec<_> = outcome.failures.iter().map(|it| it.message.as_str()).collect();
+        let failed: Vec<_> = outcome
+            .failures
+            .iter()
+            .map(|it| it.message.as_str())
+            .collect();
         assert_eq!(failed, ["three", "four"]);
         assert_eq!(outcome.requeue_after, Some(Duration::from_secs(90)));
         assert_eq!(outcome.stats.unwrap().ignored, 6);
-        assert_eq!((outcome.events, outcome.place().as_str()), (8, ", in the task `a`"));
+        assert_eq!(
+            (outcome.events, outcome.place().as_str()),
+            (8, ", in the task `a`")
+        );
     }
 
     #[test]
@@ -240,7 +248,11 @@ mod tests {
             ("5", None),
             ("", None),
         ] {
-            assert_eq!(duration(text), expected.map(Duration::from_millis), "{text}");
+            assert_eq!(
+                duration(text),
+                expected.map(Duration::from_millis),
+                "{text}"
+            );
         }
     }
 }

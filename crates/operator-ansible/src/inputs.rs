@@ -69,10 +69,16 @@ mod tests {
         assert_eq!(of(&automation, "b", &other), first);
         other["spec"]["a"] = 2.into();
         assert_ne!(of(&automation, "a", &other), first);
-        assert_ne!(of(&automation.clone().vars(json!({ "b": 1 })), "a", &object), first);
+        assert_ne!(
+            of(&automation.clone().vars(json!({ "b": 1 })), "a", &object),
+            first
+        );
         let watching = automation.watch_annotations_changes(true);
         assert_ne!(of(&watching, "a", &object), of(&watching, "b", &object));
         let own = "kubectl.kubernetes.io/last-applied-configuration";
-        assert_eq!(of(&watching, own, &object), of(&watching, marks::RECONCILE_PERIOD, &object));
+        assert_eq!(
+            of(&watching, own, &object),
+            of(&watching, marks::RECONCILE_PERIOD, &object)
+        );
     }
 }

@@ -148,9 +148,9 @@ mod tests {
 
     #[test]
     fn maps_are_converted_deep() {
-        let spec = json!({ "oneKey": [{ "twoKey": { "threeKey": "valueStays" } }, [{ "fourKey": 1 }]] });
-        let expected =
-            json!({ "one_key": [{ "two_key": { "three_key": "valueStays" } }, [{ "four_key": 1 }]] });
+        let spec =
+            json!({ "oneKey": [{ "twoKey": { "threeKey": "valueStays" } }, [{ "fourKey": 1 }]] });
+        let expected = json!({ "one_key": [{ "two_key": { "three_key": "valueStays" } }, [{ "four_key": 1 }]] });
         assert_eq!(deep(&spec), expected);
     }
 

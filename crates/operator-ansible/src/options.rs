@@ -30,7 +30,9 @@ impl Default for AnsibleOptions {
             python: python.map_or_else(|| PathBuf::from("python3"), PathBuf::from),
             workers: available_parallelism().unwrap_or(NonZero::<usize>::MIN),
             roles_path: paths("ANSIBLE_ROLES_PATH", || roles.map(PathBuf::from).to_vec()),
-            collections_path: paths("ANSIBLE_COLLECTIONS_PATH", || collections.chain(home).collect()),
+            collections_path: paths("ANSIBLE_COLLECTIONS_PATH", || {
+                collections.chain(home).collect()
+            }),
             inject_owner_references: true,
             environment: Vec::new(),
         }

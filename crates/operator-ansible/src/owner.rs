@@ -44,7 +44,9 @@ impl Owner {
             }
             return;
         }
-        let references = metadata.entry("ownerReferences").or_insert_with(|| json!([]));
+        let references = metadata
+            .entry("ownerReferences")
+            .or_insert_with(|| json!([]));
         if references.is_null() {
             *references = json!([]);
         }
@@ -71,7 +73,11 @@ impl Owner {
     }
 
     fn primary(&self) -> String {
-        format!("{}/{}", self.namespace.as_deref().unwrap_or_default(), self.name)
+        format!(
+            "{}/{}",
+            self.namespace.as_deref().unwrap_or_default(),
+            self.name
+        )
     }
 
     fn primary_type(&self) -> String {
@@ -152,7 +158,10 @@ mod tests {
             let kind = ("cache.example.com", "Memcached");
             let expected = Some((of.map(str::to_owned), "sample".to_owned()));
             assert_eq!(owner_of(&metadata, kind, of.is_some()), expected);
-            assert_eq!(owner_of(&metadata, ("example.com", "Memcached"), true), None);
+            assert_eq!(
+                owner_of(&metadata, ("example.com", "Memcached"), true),
+                None
+            );
             if refers {
                 assert_eq!(metadata.owner_references.unwrap().len(), 1);
             }

@@ -102,9 +102,14 @@ fn remove_stale(base: &Path) -> io::Result<()> {
     for entry in fs::read_dir(base)? {
         let entry = entry?;
         let is_ours = entry.file_name().to_string_lossy().starts_with(PREFIX)
-            && entry.metadata().is_ok_and(|it| it.is_dir() && it.uid() == getuid().as_raw());
+            && entry
+                .metadata()
+                .is_ok_and(|it| it.is_dir() && it.uid() == getuid().as_raw());
         let path = entry.path();
-        let Some(lock) = is_ours.then(|| File::open(path.join("lock")).ok()).flatten() else {
+        let Some(lock) = is_ours
+            .then(|| File::open(path.join("lock")).ok())
+            .flatten()
+        else {
             continue;
         };
         if lock.try_lock().is_ok() {
@@ -193,7 +198,10 @@ mod tests {
     #[test]
     fn the_license_of_the_program_is_in_its_files() {
         for (path, text) in FILES.iter().filter(|(path, _)| path.ends_with(".py")) {
-            assert!(text.contains("SPDX-License-Identifier: GPL-3.0-or-later"), "{path}");
+            assert!(
+                text.contains("SPDX-License-Identifier: GPL-3.0-or-later"),
+                "{path}"
+            );
         }
     }
 }

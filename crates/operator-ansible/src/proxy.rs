@@ -101,7 +101,8 @@ impl Proxy {
         let token = program::random(32)?;
         let namespace = session.owner.namespace.clone();
         let named = |key: &str, value: Value| json!({ "name": "run", key: value });
-        let context = json!({ "cluster": "run", "user": "run", "namespace": namespace.unwrap_or_default() });
+        let context =
+            json!({ "cluster": "run", "user": "run", "namespace": namespace.unwrap_or_default() });
         let kubeconfig = json!({
             "apiVersion": "v1",
             "kind": "Config",
@@ -110,7 +111,9 @@ impl Proxy {
             "contexts": [named("context", context)],
             "current-context": "run",
         });
-        self.sessions.lock().insert(token.clone(), Arc::new(session));
+        self.sessions
+            .lock()
+            .insert(token.clone(), Arc::new(session));
         Ok(Permission {
             kubeconfig: kubeconfig.to_string(),
             token,
@@ -157,9 +160,11 @@ async fn forward(State(shared): State<Shared>, request: Request) -> Response {
     }
     match answer(&shared, &session, request).await {
         Ok(response) => response,
-        Err(error) if error.is_fenced => {
-            refuse(StatusCode::SERVICE_UNAVAILABLE, "ServiceUnavailable", error.message)
-        }
+        Err(error) if error.is_fenced => refuse(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "ServiceUnavailable",
+            error.message,
+        ),
         Err(error) => refuse(StatusCode::BAD_GATEWAY, "InternalError", error.message),
     }
 }
@@ -192,7 +197,11 @@ impl From<kube::Error> for Failure {
 async fn answer(shared: &Shared, session: &Session, request: Request) -> Result<Response, Failure> {
     let (mut parts, body) = request.into_parts();
     let target = Target::of(parts.uri.path());
-    let path = parts.uri.path_and_query().map_or("/", |it| it.as_str()).to_owned();
+    let path = parts
+        .uri
+        .path_and_query()
+        .map_or("/", |it| it.as_str())
+        .to_owned();
     for name in OWN {
         parts.headers.remove(name);
     }
@@ -204,7 +213,9 @@ async fn answer(shared: &Shared, session: &Session, request: Request) -> Result<
     {
         body = marked.into();
     }
-    let mut call = http::Request::builder().method(parts.method.clone()).uri(&path);
+    let mut call = http::Request::builder()
+        .method(parts.method.clone())
+        .uri(&path);
     if let Some(headers) = call.headers_mut() {
         *headers = parts.headers;
     }
@@ -240,7 +251,10 @@ async fn mark(
     parts: &http::request::Parts,
     body: &Bytes,
 ) -> Result<Option<Vec<u8>>, Failure> {
-    let content = parts.headers.get(header::CONTENT_TYPE).map(HeaderValue::as_bytes);
+    let content = parts
+        .headers
+        .get(header::CONTENT_TYPE)
+        .map(HeaderValue::as_bytes);
     let is_apply = content.is_some_and(|it| it.starts_with(APPLY.as_bytes()));
     let may_create = match parts.method {
         Method::POST => target.name.is_none(),
@@ -253,7 +267,10 @@ async fn mark(
     }
     let Ok(mut object) = serde_json::from_slice::<Value>(body) else {
         // Protobuf, or YAML.
-        tracing::debug!(path = parts.uri.path(), "an object that is no JSON gets no owner reference");
+        tracing::debug!(
+            path = parts.uri.path(),
+            "an object that is no JSON gets no owner reference"
+        );
         return Ok(None);
     };
     if parts.method != Method::POST {

@@ -13,8 +13,7 @@ use kube::{
     runtime::events::{Event, EventType},
 };
 use operator_runtime::{
-    Action, LOW_PRIORITY, ReconcileError as _, api_of, finalizer, in_one_line,
-    status,
+    Action, LOW_PRIORITY, ReconcileError as _, api_of, finalizer, in_one_line, status,
 };
 use serde_json::{Value, json};
 use tokio::time::interval;
@@ -133,7 +132,8 @@ impl<'a, K: AnsibleObject> Reconcile<'a, K> {
             self.added.dependents.forget(&self.key);
         };
         let finalizer = self.added.automation.finalizer.as_ref();
-        let finalizer = finalizer.filter(|it| self.object.finalizers().iter().any(|has| has == it.name));
+        let finalizer =
+            finalizer.filter(|it| self.object.finalizers().iter().any(|has| has == it.name));
         let (Some(finalizer), Some(found)) = (finalizer, &self.added.finalizer) else {
             forget();
             return Ok(Action::await_change());
@@ -145,7 +145,10 @@ impl<'a, K: AnsibleObject> Reconcile<'a, K> {
                 return self.fail(&Outcome::default(), error).await;
             }
         };
-        let inputs = format!("deletion of {}", self.object.meta().generation.unwrap_or_default());
+        let inputs = format!(
+            "deletion of {}",
+            self.object.meta().generation.unwrap_or_default()
+        );
         if let Some(rest) = self.retry(&inputs) {
             return Ok(rest);
         }
@@ -189,7 +192,9 @@ impl<'a, K: AnsibleObject> Reconcile<'a, K> {
     /// for at once.
     fn spread(&self, period: Option<Duration>) -> Option<Duration> {
         let uid = self.object.uid().unwrap_or_default();
-        let sum = uid.bytes().fold(0_u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
+        let sum = uid.bytes().fold(0_u32, |sum, byte| {
+            sum.wrapping_mul(31).wrapping_add(byte.into())
+        });
         period.map(|period| period - period / 1000 * (sum % 100))
     }
 
@@ -215,7 +220,9 @@ impl<'a, K: AnsibleObject> Reconcile<'a, K> {
         let Some(after) = last.requeue.or(self.spread(period)) else {
             return Some(Action::await_change());
         };
-        let left = after.checked_sub(last.at.elapsed()).filter(|it| !it.is_zero());
+        let left = after
+            .checked_sub(last.at.elapsed())
+            .filter(|it| !it.is_zero());
         left.map(|left| Action::requeue(left).priority(LOW_PRIORITY))
     }
 
@@ -246,14 +253,17 @@ impl<'a, K: AnsibleObject> Reconcile<'a, K> {
             let objects = stores.iter().flat_map(|store| store.list());
             let is_mine = |metadata: &_| {
                 let namespaced = self.key.0.is_some();
-                owner::owner_of(metadata, (&kind.0, &kind.1), namespaced).as_ref() == Some(&self.key)
+                owner::owner_of(metadata, (&kind.0, &kind.1), namespaced).as_ref()
+                    == Some(&self.key)
             };
             let objects: Vec<_> = objects.filter(|it| is_mine(&it.metadata)).collect();
             if Dependents::digest(objects.iter().map(|it| &**it)) != record.dependents {
                 return None;
             }
         }
-        let age = Timestamp::now().as_second().saturating_sub(record.completion);
+        let age = Timestamp::now()
+            .as_second()
+            .saturating_sub(record.completion);
         let age = Duration::from_secs(age.try_into().unwrap_or_default());
         let last = Last {
             inputs: record.inputs,
@@ -271,7 +281,10 @@ impl<'a, K: AnsibleObject> Reconcile<'a, K> {
     /// Looks at what is known of the object, or changes it.
     fn known<T>(&self, look: impl FnOnce(&mut Known) -> T) -> T {
         let mut all = self.added.known.lock();
-        look(all.entry(self.object.uid().unwrap_or_default()).or_default())
+        look(
+            all.entry(self.object.uid().unwrap_or_default())
+                .or_default(),
+        )
     }
 
     fn remember(&self, inputs: String, requeue: Option<Duration>, failures: u32) {
@@ -373,7 +386,8 @@ impl<'a, K: AnsibleObject> Reconcile<'a, K> {
             let is_listed = automation.blacklist.iter().any(|(of, in_, listed)| {
                 (of.as_str(), in_.as_str(), listed) == (group, version, &kind.kind)
             });
-            let is_scoped = kind.namespaced || automation.watch_cluster_scoped || self.key.0.is_none();
+            let is_scoped =
+                kind.namespaced || automation.watch_cluster_scoped || self.key.0.is_none();
             automation.watch_dependents && is_scoped && !is_listed
         });
         kinds
@@ -412,7 +426,10 @@ impl<'a, K: AnsibleObject> Reconcile<'a, K> {
         // The object may be gone, or the API server; the runtime reports the failure then.
         if let Err(unreported) = self.report(&Phase::Failed(outcome, &error), None).await {
             let unreported = in_one_line(&unreported);
-            tracing::warn!(unreported, "the conditions of the failure cannot be written");
+            tracing::warn!(
+                unreported,
+                "the conditions of the failure cannot be written"
+            );
         }
         let note = in_one_line(&error).chars().take(NOTE / 4).collect();
         let event = Event {
@@ -422,7 +439,12 @@ impl<'a, K: AnsibleObject> Reconcile<'a, K> {
             action: "Run".to_owned(),
             secondary: None,
         };
-        if let Err(error) = self.ansible.recorder.publish(&event, &self.object.object_ref(&())).await {
+        if let Err(error) = self
+            .ansible
+            .recorder
+            .publish(&event, &self.object.object_ref(&()))
+            .await
+        {
             tracing::debug!(%error, "the event of a failure cannot be published");
         }
         Err(error)
@@ -485,8 +507,18 @@ fn hear(event: &RunEvent) {
             of,
             ignored: false,
             rescued: false,
-        } => tracing::warn!(task = of.task, action = of.action, path = of.path, message = of.message, "a task failed"),
-        RunEvent::Unreachable { of, .. } => tracing::warn!(task = of.task, message = of.message, "a host is unreachable"),
+        } => tracing::warn!(
+            task = of.task,
+            action = of.action,
+            path = of.path,
+            message = of.message,
+            "a task failed"
+        ),
+        RunEvent::Unreachable { of, .. } => tracing::warn!(
+            task = of.task,
+            message = of.message,
+            "a host is unreachable"
+        ),
         RunEvent::Log { message } => tracing::debug!(message, "Ansible says"),
         _ => {}
     }

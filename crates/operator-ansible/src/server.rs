@@ -129,7 +129,11 @@ impl Server {
             directory.kill();
             let lines = last.lock().iter().cloned().collect::<Vec<String>>();
             let late = format!("it is not ready within {START:?}");
-            let why = if ready.is_err() { late } else { lines.join("\n") };
+            let why = if ready.is_err() {
+                late
+            } else {
+                lines.join("\n")
+            };
             return Err(Error::Start(why));
         };
         tracing::info!(pid, version = ansible, "Ansible is loaded");
@@ -201,7 +205,12 @@ fn command(options: &AnsibleOptions, directory: &Directory) -> Command {
     command.env("ANSIBLE_NOCOLOR", "1");
     command.env("ANSIBLE_COLLECTIONS_PATH", paths(&options.collections_path));
     command.env("ANSIBLE_ROLES_PATH", paths(&options.roles_path));
-    command.envs(options.environment.iter().map(|(name, value)| (name, value)));
+    command.envs(
+        options
+            .environment
+            .iter()
+            .map(|(name, value)| (name, value)),
+    );
     // Ctrl-C in a terminal is for the operator, which then ends the runs.
     command.process_group(0);
     command
@@ -275,13 +284,21 @@ impl Serving {
         // Who waits for a run learns now that it has ended.
         let left = self.runs.lock().take().unwrap_or_default();
         let status = status.map_or_else(|error| error.to_string(), |status| status.to_string());
-        tracing::info!(runs = left.len(), status, "the fork server of Ansible ended");
+        tracing::info!(
+            runs = left.len(),
+            status,
+            "the fork server of Ansible ended"
+        );
     }
 
     fn hear(&self, line: &str) {
         match serde_json::from_str(line) {
             Ok(Message::Ended(ended)) => {
-                let entry = self.runs.lock().as_mut().and_then(|runs| runs.remove(&ended.id));
+                let entry = self
+                    .runs
+                    .lock()
+                    .as_mut()
+                    .and_then(|runs| runs.remove(&ended.id));
                 if let Some(entry) = entry {
                     // Nobody waits for the end of a cancelled run.
                     _ = entry.ended.send(ended);

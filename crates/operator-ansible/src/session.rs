@@ -114,7 +114,10 @@ impl Target {
 
     /// Whether objects of the kind are only asked, and not kept.
     pub(crate) fn is_virtual(&self) -> bool {
-        matches!(self.group.as_str(), "authorization.k8s.io" | "authentication.k8s.io")
+        matches!(
+            self.group.as_str(),
+            "authorization.k8s.io" | "authentication.k8s.io"
+        )
     }
 
     fn kind(&self, kind: &str) -> RecordedKind {
@@ -137,14 +140,38 @@ mod tests {
     #[test]
     fn paths() {
         for (path, expected) in [
-            ("/api/v1/namespaces/ns/pods/a", Some(("", "v1", Some("ns"), "pods", Some("a"), None))),
-            ("/api/v1/namespaces/ns/pods", Some(("", "v1", Some("ns"), "pods", None, None))),
-            ("/api/v1/namespaces/ns/pods/a/log", Some(("", "v1", Some("ns"), "pods", Some("a"), Some("log")))),
-            ("/api/v1/namespaces/ns", Some(("", "v1", None, "namespaces", Some("ns"), None))),
-            ("/api/v1/namespaces/ns/status", Some(("", "v1", None, "namespaces", Some("ns"), Some("status")))),
-            ("/api/v1/namespaces", Some(("", "v1", None, "namespaces", None, None))),
-            ("/apis/apps/v1/deployments", Some(("apps", "v1", None, "deployments", None, None))),
-            ("/apis/apps/v1/namespaces/ns/deployments/a", Some(("apps", "v1", Some("ns"), "deployments", Some("a"), None))),
+            (
+                "/api/v1/namespaces/ns/pods/a",
+                Some(("", "v1", Some("ns"), "pods", Some("a"), None)),
+            ),
+            (
+                "/api/v1/namespaces/ns/pods",
+                Some(("", "v1", Some("ns"), "pods", None, None)),
+            ),
+            (
+                "/api/v1/namespaces/ns/pods/a/log",
+                Some(("", "v1", Some("ns"), "pods", Some("a"), Some("log"))),
+            ),
+            (
+                "/api/v1/namespaces/ns",
+                Some(("", "v1", None, "namespaces", Some("ns"), None)),
+            ),
+            (
+                "/api/v1/namespaces/ns/status",
+                Some(("", "v1", None, "namespaces", Some("ns"), Some("status"))),
+            ),
+            (
+                "/api/v1/namespaces",
+                Some(("", "v1", None, "namespaces", None, None)),
+            ),
+            (
+                "/apis/apps/v1/deployments",
+                Some(("apps", "v1", None, "deployments", None, None)),
+            ),
+            (
+                "/apis/apps/v1/namespaces/ns/deployments/a",
+                Some(("apps", "v1", Some("ns"), "deployments", Some("a"), None)),
+            ),
             ("/api/v1", None),
             ("/apis", None),
             ("/version", None),
@@ -153,7 +180,14 @@ mod tests {
             let found = found.as_ref().map(|it| {
                 let (group, version, plural) = (&*it.group, &*it.version, &*it.plural);
                 let (namespace, name) = (it.namespace.as_deref(), it.name.as_deref());
-                (group, version, namespace, plural, name, it.subresource.as_deref())
+                (
+                    group,
+                    version,
+                    namespace,
+                    plural,
+                    name,
+                    it.subresource.as_deref(),
+                )
             });
             assert_eq!(found, expected, "{path}");
         }

@@ -104,7 +104,8 @@ impl AnsibleStatus {
 
     /// Whether the condition of a type is true.
     pub(crate) fn holds(&self, type_: &str) -> bool {
-        self.condition(type_).is_some_and(|it| it["status"] == "True")
+        self.condition(type_)
+            .is_some_and(|it| it["status"] == "True")
     }
 
     pub(crate) fn record(&self) -> Option<Record> {
@@ -112,7 +113,11 @@ impl AnsibleStatus {
     }
 
     /// The operator's part of a status.
-    pub(crate) fn of(generation: Option<i64>, conditions: Vec<Value>, record: Option<&Record>) -> Self {
+    pub(crate) fn of(
+        generation: Option<i64>,
+        conditions: Vec<Value>,
+        record: Option<&Record>,
+    ) -> Self {
         let mut all = Map::new();
         all.insert("observedGeneration".to_owned(), json!(generation));
         all.insert("conditions".to_owned(), conditions.into());

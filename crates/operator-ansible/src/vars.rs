@@ -95,9 +95,12 @@ mod tests {
 
     #[test]
     fn those_of_the_automation_win_over_the_spec_and_those_of_the_finalizer_over_them() {
-        let finalizer = Finalizer::new("example.com/f").vars(json!({ "size": 1, "state": "absent" }));
+        let finalizer =
+            Finalizer::new("example.com/f").vars(json!({ "size": 1, "state": "absent" }));
         let vars = json!({ "size": 2, "state": "present" });
-        let automation = Automation::role("a").vars(vars.clone()).finalizer(finalizer);
+        let automation = Automation::role("a")
+            .vars(vars.clone())
+            .finalizer(finalizer);
         for (is_finalizer, expected) in [
             (false, vars),
             (true, json!({ "size": 1, "state": "absent" })),

@@ -176,7 +176,7 @@ def _run(request, place, writer, prefer_in_process):
     from ansible import constants as C
     from ansible import context
     from ansible.executor.playbook_executor import PlaybookExecutor
-    from ansible.executor.task_queue_manager import TaskQueueManager
+    from ansible.executor.task_queue_manager import AnsibleEndPlay, TaskQueueManager
     from ansible.inventory.manager import InventoryManager
     from ansible.module_utils.common.collections import ImmutableDict
     from ansible.parsing.dataloader import DataLoader
@@ -229,7 +229,11 @@ def _run(request, place, writer, prefer_in_process):
     callback.stats = manager._stats
     play = Play().load(play, variable_manager=variables, loader=loader)
     try:
-        result = manager.run(play)
+        try:
+            result = manager.run(play)
+        except AnsibleEndPlay as end:
+            # `meta: end_play`.
+            result = end.result
         manager.send_callback("v2_playbook_on_stats", manager._stats)
     finally:
         manager.cleanup()

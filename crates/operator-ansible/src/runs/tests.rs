@@ -18,7 +18,11 @@ use crate::program;
 fn python() -> PathBuf {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/ansible/build.sh");
     let made = Command::new(script).output().expect("the script runs");
-    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    assert!(
+        made.status.success(),
+        "{}",
+        String::from_utf8_lossy(&made.stderr)
+    );
     PathBuf::from(String::from_utf8(made.stdout).expect("a path").trim())
 }
 
@@ -32,7 +36,9 @@ fn runs(workers: usize) -> Runs {
 }
 
 fn role(name: &str, vars: Value) -> Value {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/roles").join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/roles")
+        .join(name);
     json!({ "kind": "role", "path": path, "vars": vars })
 }
 
@@ -79,7 +85,8 @@ async fn is_gone(directory: &Path, pid: i32) {
 #[tokio::test(flavor = "multi_thread")]
 async fn templates_in_what_an_object_says_are_not_evaluated() {
     let runs = runs(1);
-    let hacked = std::env::temp_dir().join(format!("operator-ansible-hacked-{}", std::process::id()));
+    let hacked =
+        std::env::temp_dir().join(format!("operator-ansible-hacked-{}", std::process::id()));
     for template in [
         format!("{{{{ lookup('pipe', 'touch {}') }}}}", hacked.display()),
         "{{ 7 * 7 }}".to_owned(),
@@ -112,7 +119,10 @@ async fn templates_in_what_an_object_says_are_not_evaluated() {
     request["trusted"]["_apps_example_com_app_spec"] = spec;
     request["trusted"]["greeting"] = "x".into();
     let outcome = runs.run(request, LONG, |_| {}).await.unwrap();
-    assert!(outcome.failures[0].message.starts_with("[49, 49, 49, 49"), "{outcome:?}");
+    assert!(
+        outcome.failures[0].message.starts_with("[49, 49, 49, 49"),
+        "{outcome:?}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -140,9 +150,15 @@ async fn ten_thousand_events_all_come() {
 async fn a_run_that_hangs_is_ended_with_all_that_it_started() {
     let runs = runs(1);
     let limit = Duration::from_secs(3);
-    let error = runs.run(role("hang", json!({})), limit, |_| {}).await.unwrap_err();
+    let error = runs
+        .run(role("hang", json!({})), limit, |_| {})
+        .await
+        .unwrap_err();
     let text = error.to_string();
-    assert!(text.ends_with("longer than 3s, in the task `hang : hang`"), "{text}");
+    assert!(
+        text.ends_with("longer than 3s, in the task `hang : hang`"),
+        "{text}"
+    );
     nothing_is_left(&*runs.server().await.unwrap()).await;
 }
 
@@ -172,7 +188,9 @@ async fn a_run_that_is_dropped_is_ended() {
     task.abort();
     nothing_is_left(&*runs.server().await.unwrap()).await;
     // Its worker is free again.
-    let outcome = runs.run(role("many", json!({ "count": 1 })), LONG, |_| {}).await;
+    let outcome = runs
+        .run(role("many", json!({ "count": 1 })), LONG, |_| {})
+        .await;
     assert_eq!(outcome.unwrap().failures, []);
 }
 
@@ -185,9 +203,14 @@ async fn a_run_that_is_killed_fails_and_the_next_one_succeeds() {
     let run = Pid::from_raw(children.trim().parse().expect(&children)).unwrap();
     kill_process(run, Signal::KILL).unwrap();
     let error = task.await.unwrap().unwrap_err().to_string();
-    assert_eq!(error, "the process of the run was killed by signal 9, in the task `hang : hang`");
+    assert_eq!(
+        error,
+        "the process of the run was killed by signal 9, in the task `hang : hang`"
+    );
     nothing_is_left(&server).await;
-    let outcome = runs.run(role("many", json!({ "count": 1 })), LONG, |_| {}).await;
+    let outcome = runs
+        .run(role("many", json!({ "count": 1 })), LONG, |_| {})
+        .await;
     assert_eq!(outcome.unwrap().failures, []);
 }
 
@@ -201,7 +224,9 @@ async fn a_server_that_is_killed_takes_its_runs_along_and_another_one_starts() {
     let error = task.await.unwrap().unwrap_err();
     assert!(matches!(error, Error::Gone), "{error}");
     is_gone(&directory, pid).await;
-    let outcome = runs.run(role("many", json!({ "count": 1 })), LONG, |_| {}).await;
+    let outcome = runs
+        .run(role("many", json!({ "count": 1 })), LONG, |_| {})
+        .await;
     assert_eq!(outcome.unwrap().failures, []);
     assert_ne!(runs.server().await.unwrap().pid, pid);
 }
@@ -237,8 +262,13 @@ async fn there_are_only_so_many_runs_at_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn content_that_is_not_understood_says_where() {
     let runs = runs(1);
-    let outcome = runs.run(role("broken", json!({})), LONG, |_| {}).await.unwrap();
-    let error = outcome.error.unwrap_or_else(|| outcome.failures[0].message.clone());
+    let outcome = runs
+        .run(role("broken", json!({})), LONG, |_| {})
+        .await
+        .unwrap();
+    let error = outcome
+        .error
+        .unwrap_or_else(|| outcome.failures[0].message.clone());
     assert!(error.contains("no_such_module"), "{error}");
     nothing_is_left(&*runs.server().await.unwrap()).await;
 }
@@ -266,12 +296,21 @@ async fn a_python_without_ansible_says_so() {
         python: PathBuf::from("/usr/bin/false"),
         ..AnsibleOptions::default()
     });
-    let error = runs.run(role("many", json!({})), LONG, |_| {}).await.unwrap_err();
-    assert!(error.to_string().starts_with("Ansible does not start"), "{error}");
+    let error = runs
+        .run(role("many", json!({})), LONG, |_| {})
+        .await
+        .unwrap_err();
+    assert!(
+        error.to_string().starts_with("Ansible does not start"),
+        "{error}"
+    );
     let missing = Runs::new(AnsibleOptions {
         python: PathBuf::from("/nowhere/python"),
         ..AnsibleOptions::default()
     });
-    let error = missing.run(role("many", json!({})), LONG, |_| {}).await.unwrap_err();
+    let error = missing
+        .run(role("many", json!({})), LONG, |_| {})
+        .await
+        .unwrap_err();
     assert!(error.to_string().contains("/nowhere/python"), "{error}");
 }

@@ -70,7 +70,11 @@ async fn reconcile(app: Arc<App>, context: Arc<Context>) -> Result<Action, Error
 pub fn python() -> PathBuf {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/ansible/build.sh");
     let made = Command::new(script).output().expect("the script runs");
-    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    assert!(
+        made.status.success(),
+        "{}",
+        String::from_utf8_lossy(&made.stderr)
+    );
     PathBuf::from(String::from_utf8(made.stdout).expect("a path").trim())
 }
 
@@ -116,7 +120,13 @@ pub fn crds() -> Result<Vec<CustomResourceDefinition>, CrdError> {
 /// Starts the operator, with exactly the permissions that it declares.
 pub fn run(cluster: &Cluster, automation: Automation) -> Result<Operator> {
     let context = move |manager: &Manager| context(manager, automation);
-    cluster.run(&OPTIONS, crds(), controllers(), Webhooks::default(), context)
+    cluster.run(
+        &OPTIONS,
+        crds(),
+        controllers(),
+        Webhooks::default(),
+        context,
+    )
 }
 
 /// An App, from the outside.
@@ -162,7 +172,9 @@ impl Subject {
     }
 
     pub async fn delete(&self) -> Result<()> {
-        self.apps().delete(self.name, &DeleteParams::default()).await?;
+        self.apps()
+            .delete(self.name, &DeleteParams::default())
+            .await?;
         Ok(())
     }
 

@@ -58,10 +58,17 @@ async fn operator() -> Result<()> {
     if env::var_os("OF_TEST_MARK").is_none() {
         return Ok(());
     }
-    let flags = ["operator", "--health-probe-bind-address=0", "--graceful-shutdown-timeout=4s"];
+    let flags = [
+        "operator",
+        "--health-probe-bind-address=0",
+        "--graceful-shutdown-timeout=4s",
+    ];
     let manager = Manager::new(&app::OPTIONS, Arguments::parse_from(flags).flags).await?;
     let context = app::context(&manager, Automation::role("hang"));
-    manager.controllers(app::controllers(), context).run().await?;
+    manager
+        .controllers(app::controllers(), context)
+        .run()
+        .await?;
     Ok(())
 }
 
@@ -87,7 +94,12 @@ async fn nothing_is_left_of_an_operator_that_is_killed_or_stopped() -> Result<()
             child.kill()?;
         } else {
             let id = child.id().to_string();
-            ensure!(Command::new("kill").args(["-TERM", &id]).status()?.success());
+            ensure!(
+                Command::new("kill")
+                    .args(["-TERM", &id])
+                    .status()?
+                    .success()
+            );
         }
         let status = child.wait()?;
         ensure!(status.signal().is_some() == is_killed, "{status}");
@@ -109,7 +121,9 @@ async fn an_object_that_is_deleted_ends_its_run() -> Result<()> {
     let operator = app::run(&cluster, Automation::role("hang"))?;
     let sample = Subject::new(&cluster, "sample")?;
     sample.create(json!({})).await?;
-    sample.condition("Running", "True", "Running reconciliation").await?;
+    sample
+        .condition("Running", "True", "Running reconciliation")
+        .await?;
     sleep(Duration::from_secs(2)).await;
     sample.delete().await?;
     sample.lacks::<app::App>(NAMESPACE, "sample").await?;
@@ -121,7 +135,10 @@ async fn an_object_that_is_deleted_ends_its_run() -> Result<()> {
 async fn a_restarted_operator_runs_only_for_what_changed() -> Result<()> {
     let cluster = Cluster::start()?;
     let operator = app::run(&cluster, automation())?;
-    let (same, other) = (Subject::new(&cluster, "same")?, Subject::new(&cluster, "other")?);
+    let (same, other) = (
+        Subject::new(&cluster, "same")?,
+        Subject::new(&cluster, "other")?,
+    );
     for subject in [&same, &other] {
         subject.create(json!({ "size": 1 })).await?;
         subject.condition("Ready", "True", "").await?;
@@ -141,7 +158,9 @@ async fn a_restarted_operator_runs_only_for_what_changed() -> Result<()> {
     sleep(Duration::from_secs(2)).await;
     ensure!(same.completion().await? == before);
     // It is watched all the same.
-    same.api::<ConfigMap>(NAMESPACE).delete("same", &Default::default()).await?;
+    same.api::<ConfigMap>(NAMESPACE)
+        .delete("same", &Default::default())
+        .await?;
     same.has::<ConfigMap>(NAMESPACE, "same", |_| true).await?;
     operator.stop()
 }

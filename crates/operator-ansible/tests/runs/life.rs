@@ -22,12 +22,17 @@ async fn a_role_runs_from_the_first_object_to_the_last() -> Result<()> {
     let cluster = Cluster::start()?;
     let operator = app::run(&cluster, automation())?;
     let sample = Subject::new(&cluster, "sample")?;
-    sample.create(json!({ "size": 2, "replicaCount": 5, "message": "{{ 7 * 7 }}" })).await?;
+    sample
+        .create(json!({ "size": 2, "replicaCount": 5, "message": "{{ 7 * 7 }}" }))
+        .await?;
     sample.condition("Ready", "True", "").await?;
 
     // What the role made, by the variables of the spec. No template of the object was evaluated.
     let settings: ConfigMap = sample.has(NAMESPACE, "sample", |_| true).await?;
-    ensure!(value(&settings, "message") == Some("{{ 7 * 7 }}"), "{settings:?}");
+    ensure!(
+        value(&settings, "message") == Some("{{ 7 * 7 }}"),
+        "{settings:?}"
+    );
     ensure!(value(&settings, "replicas") == Some("5"), "{settings:?}");
     let app = sample.apps().get("sample").await?;
     let deployment: Deployment = sample.has(NAMESPACE, "sample", |_| true).await?;
@@ -39,19 +44,35 @@ async fn a_role_runs_from_the_first_object_to_the_last() -> Result<()> {
     }
     let outside: ConfigMap = sample.has(OTHER, "sample-outside", |_| true).await?;
     let annotations = outside.metadata.annotations.clone().unwrap_or_default();
-    ensure!(annotations["operator-sdk/primary-resource"] == "default/sample", "{outside:?}");
-    ensure!(annotations["operator-sdk/primary-resource-type"] == "App.apps.example.com", "{outside:?}");
+    ensure!(
+        annotations["operator-sdk/primary-resource"] == "default/sample",
+        "{outside:?}"
+    );
+    ensure!(
+        annotations["operator-sdk/primary-resource-type"] == "App.apps.example.com",
+        "{outside:?}"
+    );
     ensure!(outside.metadata.owner_references.is_none(), "{outside:?}");
 
     // The conditions of operator-sdk, and what the role wrote beside them.
-    let running = sample.condition("Running", "True", "Awaiting next reconciliation").await?;
+    let running = sample
+        .condition("Running", "True", "Awaiting next reconciliation")
+        .await?;
     ensure!(running["reason"] == "Successful", "{running}");
     let counts = &running["ansibleResult"];
-    ensure!(counts["failures"] == 0 && counts["changed"].as_i64() >= Some(4), "{counts}");
-    sample.condition("Successful", "True", "Last reconciliation succeeded").await?;
+    ensure!(
+        counts["failures"] == 0 && counts["changed"].as_i64() >= Some(4),
+        "{counts}"
+    );
+    sample
+        .condition("Successful", "True", "Last reconciliation succeeded")
+        .await?;
     sample.condition("Failure", "False", "").await?;
     let status = sample.status().await?;
-    ensure!(status["rescued"] == "this is rescued" && status["size"] == 2, "{status}");
+    ensure!(
+        status["rescued"] == "this is rescued" && status["size"] == 2,
+        "{status}"
+    );
 
     // Nothing changes, so nothing runs and nobody writes.
     sleep(Duration::from_secs(3)).await;
@@ -63,14 +84,29 @@ async fn a_role_runs_from_the_first_object_to_the_last() -> Result<()> {
     // Drift of each of the kinds is corrected, also of an object in another namespace.
     let patch = Patch::Merge(json!({ "data": { "message": "drift" } }));
     let maps: Api<ConfigMap> = sample.api(NAMESPACE);
-    maps.patch("sample", &PatchParams::default(), &patch).await?;
-    sample.has(NAMESPACE, "sample", |it: &ConfigMap| value(it, "message") == Some("{{ 7 * 7 }}")).await?;
+    maps.patch("sample", &PatchParams::default(), &patch)
+        .await?;
+    sample
+        .has(NAMESPACE, "sample", |it: &ConfigMap| {
+            value(it, "message") == Some("{{ 7 * 7 }}")
+        })
+        .await?;
     let deployments: Api<Deployment> = sample.api(NAMESPACE);
-    deployments.delete("sample", &DeleteParams::default()).await?;
-    sample.has(NAMESPACE, "sample", |it: &Deployment| it.metadata.uid != deployment.metadata.uid).await?;
+    deployments
+        .delete("sample", &DeleteParams::default())
+        .await?;
+    sample
+        .has(NAMESPACE, "sample", |it: &Deployment| {
+            it.metadata.uid != deployment.metadata.uid
+        })
+        .await?;
     let others: Api<ConfigMap> = sample.api(OTHER);
-    others.delete("sample-outside", &DeleteParams::default()).await?;
-    sample.has::<ConfigMap>(OTHER, "sample-outside", |_| true).await?;
+    others
+        .delete("sample-outside", &DeleteParams::default())
+        .await?;
+    sample
+        .has::<ConfigMap>(OTHER, "sample-outside", |_| true)
+        .await?;
     sample.condition("Ready", "True", "").await?;
 
     // Another spec.
@@ -92,25 +128,44 @@ async fn a_failure_says_which_task_and_no_secret_leaves_the_run() -> Result<()> 
     let cluster = Cluster::start()?;
     let operator = app::run(&cluster, automation())?;
     let sample = Subject::new(&cluster, "sample")?;
-    sample.create(json!({ "fail": true, "message": "regards", "password": "hunter2" })).await?;
+    sample
+        .create(json!({ "fail": true, "message": "regards", "password": "hunter2" }))
+        .await?;
     let words = "the task `app : fail if asked to` failed: the object asks to fail, with regards";
     let ready = sample.condition("Ready", "False", words).await?;
     ensure!(ready["reason"] == "TaskFailed", "{ready}");
-    let failure = sample.condition("Failure", "True", "the object asks to fail, with regards").await?;
-    ensure!(failure["reason"] == "Failed" && failure["ansibleResult"]["failures"] == 1, "{failure}");
+    let failure = sample
+        .condition("Failure", "True", "the object asks to fail, with regards")
+        .await?;
+    ensure!(
+        failure["reason"] == "Failed" && failure["ansibleResult"]["failures"] == 1,
+        "{failure}"
+    );
     sample.condition("Running", "False", "").await.err();
     // It is tried again, ever later.
     eventually(LIMIT, async || {
         let again = sample.condition("Failure", "True", "").await?;
         let completion = &again["ansibleResult"]["completion"];
-        ensure!(*completion != failure["ansibleResult"]["completion"], "{again}");
+        ensure!(
+            *completion != failure["ansibleResult"]["completion"],
+            "{again}"
+        );
         Ok(())
     })
     .await?;
 
-    sample.change(json!({ "fail": false, "fail_with_secret": true })).await?;
-    let ready = sample.condition("Ready", "False", "fail with a secret").await?;
-    ensure!(ready["message"].as_str().is_some_and(|it| it.contains("no_log")), "{ready}");
+    sample
+        .change(json!({ "fail": false, "fail_with_secret": true }))
+        .await?;
+    let ready = sample
+        .condition("Ready", "False", "fail with a secret")
+        .await?;
+    ensure!(
+        ready["message"]
+            .as_str()
+            .is_some_and(|it| it.contains("no_log")),
+        "{ready}"
+    );
     let status = sample.status().await?.to_string();
     ensure!(!status.contains("hunter2"), "{status}");
 
@@ -123,7 +178,10 @@ async fn a_failure_says_which_task_and_no_secret_leaves_the_run() -> Result<()> 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_role_asks_to_run_again_and_a_period_ends() -> Result<()> {
     let cluster = Cluster::start()?;
-    let operator = app::run(&cluster, automation().reconcile_period(Duration::from_secs(3)))?;
+    let operator = app::run(
+        &cluster,
+        automation().reconcile_period(Duration::from_secs(3)),
+    )?;
     let again = async |of: &Subject| {
         let first = of.completion().await?;
         eventually(LIMIT, async || {
@@ -139,12 +197,17 @@ async fn a_role_asks_to_run_again_and_a_period_ends() -> Result<()> {
     again(&periodic).await?;
     let annotation = json!({ "ansible.sdk.operatorframework.io/reconcile-period": "soon" });
     let patch = Patch::Merge(json!({ "metadata": { "annotations": annotation } }));
-    periodic.apps().patch("periodic", &PatchParams::default(), &patch).await?;
+    periodic
+        .apps()
+        .patch("periodic", &PatchParams::default(), &patch)
+        .await?;
     periodic.condition("Ready", "False", "`soon`").await?;
 
     let asking = Subject::new(&cluster, "asking")?;
     asking.create(json!({ "again": "1h" })).await?;
-    asking.condition("Ready", "False", "run again after 3600s").await?;
+    asking
+        .condition("Ready", "False", "run again after 3600s")
+        .await?;
     operator.stop()
 }
 
@@ -155,7 +218,9 @@ async fn without_managed_status_the_operator_writes_none() -> Result<()> {
     let operator = app::run(&cluster, automation)?;
     let sample = Subject::new(&cluster, "sample")?;
     sample.create(json!({ "size": 1 })).await?;
-    sample.has::<Deployment>(NAMESPACE, "sample", |_| true).await?;
+    sample
+        .has::<Deployment>(NAMESPACE, "sample", |_| true)
+        .await?;
     eventually(LIMIT, async || {
         let status = sample.status().await?;
         ensure!(status["rescued"] == "this is rescued", "{status}");
