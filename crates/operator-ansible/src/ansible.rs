@@ -3,27 +3,19 @@
 use std::{
     any::{Any, TypeId, type_name},
     collections::HashMap,
-    fmt::Debug,
     io,
     sync::Arc,
-    time::{Duration, Instant},
 };
 
-use kube::{
-    Client,
-    api::DynamicObject,
-    core::object::HasStatus,
-    runtime::{events::Recorder, reflector::ObjectRef},
-};
+use kube::{api::DynamicObject, runtime::reflector::ObjectRef};
 use operator_runtime::{
-    Action, Controller, DynamicWatches, Manager, ObjectScope, Predicate, ScopedResource, Store,
-    TypedObject, Verb, Watch,
+    Action, Controller, Manager, ObjectScope, Predicate, ScopedResource, Verb, Watch,
 };
 use parking_lot::Mutex;
-use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
-    automation::{Automation, Found},
+    added::{Added, AnsibleObject, FIRST, LAST, Shared},
+    automation::{Automation, Content},
     dependents::{Dependents, Key},
     error::Error,
     marks,
@@ -32,62 +24,13 @@ use crate::{
     proxy::Proxy,
     reconcile::Reconcile,
     runs::Runs,
-    session::Kinds,
-    status::AnsibleStatus,
 };
-
-/// A custom resource that a role or playbook runs for.
-pub trait AnsibleObject:
-    TypedObject + HasStatus<Status = AnsibleStatus> + Serialize + DeserializeOwned + Debug
-{
-}
-
-impl<K> AnsibleObject for K where
-    K: TypedObject + HasStatus<Status = AnsibleStatus> + Serialize + DeserializeOwned + Debug
-{
-}
 
 /// Runs roles and playbooks for custom resources. The context of the controllers has one.
 pub struct Ansible {
-    pub(crate) client: Client,
-    pub(crate) recorder: Recorder,
-    pub(crate) runs: Runs,
-    pub(crate) proxy: Proxy,
+    shared: Shared,
     /// What was added, by the types of the custom resources.
     added: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
-}
-
-/// A role or playbook, and what is known of its objects.
-pub(crate) struct Added<K> {
-    /// The controller that runs it.
-    pub(crate) controller: &'static str,
-    pub(crate) automation: Automation,
-    /// The files, for changes of objects and for deletions.
-    pub(crate) content: Result<Found, String>,
-    pub(crate) finalizer: Option<Result<Found, String>>,
-    pub(crate) watches: DynamicWatches<K>,
-    pub(crate) objects: Store<K>,
-    pub(crate) dependents: Arc<Dependents>,
-    /// What is known of the objects, by their uids.
-    pub(crate) known: Mutex<HashMap<String, Known>>,
-}
-
-/// What is known of an object.
-#[derive(Clone, Default)]
-pub(crate) struct Known {
-    pub(crate) kinds: Arc<Kinds>,
-    pub(crate) last: Option<Last>,
-}
-
-/// The last run for an object.
-#[derive(Clone)]
-pub(crate) struct Last {
-    pub(crate) inputs: String,
-    pub(crate) at: Instant,
-    /// The time after which the role asks to run again.
-    pub(crate) requeue: Option<Duration>,
-    /// How often in a row it failed.
-    pub(crate) failures: u32,
 }
 
 impl Ansible {
@@ -97,10 +40,12 @@ impl Ansible {
     /// The proxy for the calls of runs cannot listen on loopback.
     pub fn new(manager: &Manager, options: AnsibleOptions) -> io::Result<Self> {
         Ok(Self {
-            client: manager.client(),
-            recorder: manager.recorder(),
-            proxy: Proxy::start(manager.client())?,
-            runs: Runs::new(options),
+            shared: Shared {
+                client: manager.client(),
+                recorder: manager.recorder(),
+                proxy: Proxy::start(manager.client())?,
+                runs: Runs::new(options),
+            },
             added: HashMap::new(),
         })
     }
@@ -136,8 +81,8 @@ impl Ansible {
         };
         let label = format!("{}={controller}", marks::CONTROLLER);
         let watch = Watch::new().labels(&label).when(predicate);
-        let options = &self.runs.options;
-        let find = |content: &crate::automation::Content| {
+        let options = &self.shared.runs.options;
+        let find = |content: &Content| {
             let found = content.find(&options.roles_path, &options.collections_path);
             found.map_err(|error| operator_runtime::in_one_line(&error))
         };
@@ -166,7 +111,9 @@ impl Ansible {
         let added = self.added.get(&TypeId::of::<K>()).cloned();
         let added = added.and_then(|it| it.downcast::<Added<K>>().ok());
         let added = added.ok_or(Error::NotAdded(type_name::<K>()))?;
-        Reconcile::new(self, &added, object).reconcile().await
+        Reconcile::new(&self.shared, &added, object)
+            .reconcile()
+            .await
     }
 }
 
@@ -210,7 +157,3 @@ impl<K: AnsibleObject, C: Send + Sync + 'static> RunsAnsible for Controller<K, C
         self.needs_dynamic(kind, &verbs)
     }
 }
-
-/// The pauses before a failed run is tried again.
-pub(crate) const FIRST: Duration = Duration::from_secs(1);
-pub(crate) const LAST: Duration = Duration::from_secs(1000);

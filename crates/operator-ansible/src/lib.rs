@@ -2,10 +2,12 @@
 // The fork server and its socket are those of Unix.
 #![cfg(unix)]
 
+mod added;
 mod ansible;
 mod automation;
 mod conditions;
 mod dependents;
+mod due;
 mod error;
 mod events;
 mod inputs;
@@ -16,13 +18,15 @@ mod owner;
 mod program;
 mod proxy;
 mod reconcile;
+mod report;
 mod runs;
 mod server;
 mod session;
 mod status;
 mod vars;
 
-pub use ansible::{Ansible, AnsibleObject, RunsAnsible};
+pub use added::AnsibleObject;
+pub use ansible::{Ansible, RunsAnsible};
 pub use automation::{Automation, Finalizer};
 pub use error::Error;
 pub use events::{Outcome, RunEvent, Stats, TaskResult};

@@ -43,8 +43,7 @@ fn to_snake(name: &str) -> String {
     }
     let mut parts = Vec::new();
     let mut part = String::new();
-    let mut rest = name.char_indices();
-    while let Some((at, letter)) = rest.next() {
+    for (at, letter) in name.char_indices() {
         // operator-sdk looks at the next byte, not at the next character.
         let next = name.as_bytes().get(at + 1).copied().unwrap_or_default();
         let case_changes = (letter.is_ascii_uppercase() && next.is_ascii_lowercase())

@@ -1,6 +1,9 @@
 //! The proxy on loopback for the calls of runs. It forwards them with the operator's own client, which writes only while the operator
 //! leads, and marks what a run creates as belonging to the custom resource. A run has a token, which is void after its end.
 
+#[cfg(test)]
+mod tests;
+
 use std::{
     collections::HashMap,
     io,
@@ -160,11 +163,8 @@ async fn forward(State(shared): State<Shared>, request: Request) -> Response {
     }
     match answer(&shared, &session, request).await {
         Ok(response) => response,
-        Err(error) if error.is_fenced => refuse(
-            StatusCode::SERVICE_UNAVAILABLE,
-            "ServiceUnavailable",
-            error.message,
-        ),
+        // Clients try a call again whose answer is that the service is unavailable.
+        Err(error) if error.is_fenced => refuse(StatusCode::FORBIDDEN, "Forbidden", error.message),
         Err(error) => refuse(StatusCode::BAD_GATEWAY, "InternalError", error.message),
     }
 }

@@ -143,7 +143,7 @@ async fn ten_thousand_events_all_come() {
     assert_eq!(items.load(Ordering::Relaxed), 10_000);
     // The two tasks begin and end, and the run ends.
     assert_eq!(outcome.events, 10_005);
-    nothing_is_left(&*runs.server().await.unwrap()).await;
+    nothing_is_left(&runs.server().await.unwrap()).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -159,7 +159,7 @@ async fn a_run_that_hangs_is_ended_with_all_that_it_started() {
         text.ends_with("longer than 3s, in the task `hang : hang`"),
         "{text}"
     );
-    nothing_is_left(&*runs.server().await.unwrap()).await;
+    nothing_is_left(&runs.server().await.unwrap()).await;
 }
 
 /// Starts a run that hangs, and returns when it does.
@@ -175,7 +175,7 @@ async fn hang(runs: &Arc<Runs>) -> tokio::task::JoinHandle<Result<Outcome, Error
         own.run(role("hang", json!({})), LONG, hear).await
     });
     hangs.recv().await.expect("it begins");
-    let directory = directory(&*runs.server().await.unwrap());
+    let directory = directory(&runs.server().await.unwrap());
     // The server, the run, its worker, its module, and the two programs.
     until("it sleeps", || program::marked(&directory).len() >= 6).await;
     task
@@ -186,7 +186,7 @@ async fn a_run_that_is_dropped_is_ended() {
     let runs = Arc::new(runs(1));
     let task = hang(&runs).await;
     task.abort();
-    nothing_is_left(&*runs.server().await.unwrap()).await;
+    nothing_is_left(&runs.server().await.unwrap()).await;
     // Its worker is free again.
     let outcome = runs
         .run(role("many", json!({ "count": 1 })), LONG, |_| {})
@@ -270,7 +270,7 @@ async fn content_that_is_not_understood_says_where() {
         .error
         .unwrap_or_else(|| outcome.failures[0].message.clone());
     assert!(error.contains("no_such_module"), "{error}");
-    nothing_is_left(&*runs.server().await.unwrap()).await;
+    nothing_is_left(&runs.server().await.unwrap()).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

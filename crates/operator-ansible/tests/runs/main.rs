@@ -1,5 +1,6 @@
 //! Runs for custom resources, on a real kube-apiserver.
 
 mod app;
+mod figures;
 mod killed;
 mod life;
