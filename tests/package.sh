@@ -16,7 +16,8 @@ export CARGO_PROFILE_DEV_DEBUG=false
 cargo publish --dry-run --allow-dirty --package operator-runtime
 # Its files are listed, and what they compile to is the crate that the tests compile. One command, so that it finds those that it
 # depends on before a registry has them.
-cargo package --allow-dirty --no-verify --package chart-api --package helm-render --package operator-runtime --package operator-helm
+cargo package --allow-dirty --no-verify --package chart-api --package helm-render --package operator-runtime --package operator-helm \
+    --package operator-ansible
 
 OPERATOR_FORGE_ARCHIVE=$PWD/$archive cargo build --package operator-forge
 cp "$target/debug/operator-forge" "$scratch/here"

@@ -1,5 +1,7 @@
 //! Runs for custom resources, on a real kube-apiserver.
 
+#![cfg(unix)]
+
 mod app;
 mod figures;
 mod killed;
