@@ -17,6 +17,7 @@ use axum::{
     extract::{Request, State},
     http::{HeaderMap, HeaderValue, Method, StatusCode, header},
     response::{IntoResponse as _, Response},
+    serve::ListenerExt as _,
 };
 use kube::{Client, client::Body as ClientBody};
 use operator_runtime::{NotLeading, in_one_line};
@@ -89,6 +90,8 @@ impl Proxy {
         };
         let router = Router::new().fallback(forward).with_state(shared);
         let task = tokio::spawn(async move {
+            // A head and a body are two writes, of which the second would wait for an acknowledgment.
+            let listener = listener.tap_io(|stream| _ = stream.set_nodelay(true));
             // It ends with the task.
             _ = axum::serve(listener, router).await;
         });
