@@ -1,12 +1,15 @@
 //! The life of an object: what a role creates, changes and removes for it, and what its status says.
 
-use std::time::Duration;
+use std::{
+    collections::BTreeSet,
+    time::{Duration, Instant},
+};
 
 use anyhow::{Result, ensure};
-use k8s_openapi::api::{apps::v1::Deployment, core::v1::ConfigMap};
+use k8s_openapi::api::{apps::v1::Deployment, core::v1::ConfigMap, events::v1::Event};
 use kube::{
     Api,
-    api::{DeleteParams, Patch, PatchParams},
+    api::{DeleteParams, ListParams, Patch, PatchParams},
 };
 use operator_ansible::Automation;
 use operator_runtime::envtest::{Cluster, NAMESPACE, eventually};
@@ -141,7 +144,6 @@ async fn a_failure_says_which_task_and_no_secret_leaves_the_run() -> Result<()> 
         failure["reason"] == "Failed" && failure["ansibleResult"]["failures"] == 1,
         "{failure}"
     );
-    sample.condition("Running", "False", "").await.err();
     // It is tried again, ever later.
     eventually(LIMIT, async || {
         let again = sample.condition("Failure", "True", "").await?;
@@ -168,6 +170,11 @@ async fn a_failure_says_which_task_and_no_secret_leaves_the_run() -> Result<()> 
     );
     let status = sample.status().await?.to_string();
     ensure!(!status.contains("hunter2"), "{status}");
+    let events: Api<Event> = sample.api(NAMESPACE);
+    let events = events.list(&ListParams::default()).await?.items;
+    let notes: Vec<_> = events.iter().filter_map(|it| it.note.as_deref()).collect();
+    ensure!(notes.iter().any(|it| it.contains("failed")), "{notes:?}");
+    ensure!(!notes.iter().any(|it| it.contains("hunter2")), "{notes:?}");
 
     sample.change(json!({ "fail_with_secret": null })).await?;
     sample.condition("Ready", "True", "").await?;
@@ -195,6 +202,20 @@ async fn a_role_asks_to_run_again_and_a_period_ends() -> Result<()> {
     periodic.create(json!({})).await?;
     periodic.condition("Ready", "True", "").await?;
     again(&periodic).await?;
+    // A run without a change writes the status once.
+    let (mut versions, mut completions) = (BTreeSet::new(), BTreeSet::new());
+    let begin = Instant::now();
+    while begin.elapsed() < Duration::from_secs(10) {
+        let found = periodic.apps().get("periodic").await?;
+        versions.insert(found.metadata.resource_version);
+        completions.insert(periodic.completion().await?);
+        sleep(Duration::from_millis(20)).await;
+    }
+    ensure!(completions.len() > 2, "{completions:?}");
+    ensure!(
+        versions.len().abs_diff(completions.len()) <= 1,
+        "{versions:?} {completions:?}"
+    );
     let annotation = json!({ "ansible.sdk.operatorframework.io/reconcile-period": "soon" });
     let patch = Patch::Merge(json!({ "metadata": { "annotations": annotation } }));
     periodic
