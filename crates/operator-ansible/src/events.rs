@@ -182,6 +182,17 @@ impl Outcome {
     }
 }
 
+/// The message of a task in short: where `kubernetes.core` repeats a whole answer of the API server, only that answer's message.
+pub(crate) fn short(message: &str) -> String {
+    let status = message.find(r#"{"kind":"Status""#).and_then(|start| {
+        let (before, rest) = message.split_at(start);
+        let mut answers = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
+        let answer = answers.next()?.ok()?;
+        Some(format!("{before}{}", answer["message"].as_str()?))
+    });
+    status.unwrap_or_else(|| message.to_owned())
+}
+
 /// Parses a positive duration in Go's format, such as `15s`, `1m30s` or `500ms`.
 pub(crate) fn duration(text: &str) -> Option<Duration> {
     let duration = text.parse::<jiff::SignedDuration>().ok()?;
@@ -235,6 +246,23 @@ mod tests {
             r#"{"event": "failed", "task": "a", "action": "command", "message": "One or more items failed"}"#,
         ]);
         assert_eq!(outcome.failures[0].message, "item x: no x");
+    }
+
+    #[test]
+    fn the_answer_of_an_api_server_is_its_message() {
+        for (message, expected) in [
+            (
+                r#"Failed to create object: {"kind":"Status","apiVersion":"v1","message":"no such \"x\"","code":400}"#,
+                r#"Failed to create object: no such "x""#,
+            ),
+            (
+                r#"cut {"kind":"Status","mess"#,
+                r#"cut {"kind":"Status","mess"#,
+            ),
+            ("plain", "plain"),
+        ] {
+            assert_eq!(short(message), expected);
+        }
     }
 
     #[test]

@@ -18,7 +18,7 @@ use crate::{
     conditions::Phase,
     dependents::{Dependents, Key},
     error::Error,
-    events::{Outcome, RunEvent},
+    events::{self, Outcome, RunEvent},
     inputs, marks,
     owner::Owner,
     session::Session,
@@ -298,7 +298,7 @@ fn failure(outcome: &Outcome) -> Option<Error> {
     let failed = outcome.failures.first()?;
     Some(Error::Task {
         task: failed.task.clone(),
-        message: failed.message.clone(),
+        message: events::short(&failed.message),
     })
 }
 

@@ -28,6 +28,9 @@ impl Vars {
             true => names::map_to_snake(spec),
             false => spec.clone(),
         };
+        if !automation.evaluates_objects {
+            all.retain(|name, _| !is_of_ansible(name));
+        }
         let metadata = &object["metadata"];
         let text = |field: &str| metadata[field].as_str().unwrap_or_default();
         let meta = json!({ "name": text("name"), "namespace": text("namespace") });
@@ -53,6 +56,19 @@ impl Vars {
             author,
         }
     }
+}
+
+/// Whether a variable of this name tells Ansible how to run, such as `ansible_python_interpreter`, which names a program. For operator-sdk,
+/// an object may set them.
+fn is_of_ansible(name: &str) -> bool {
+    const PLACES: [&str; 5] = [
+        "hostvars",
+        "inventory_dir",
+        "inventory_file",
+        "playbook_dir",
+        "role_path",
+    ];
+    name.starts_with("ansible_") || PLACES.contains(&name)
 }
 
 #[cfg(test)]
@@ -120,6 +136,22 @@ mod tests {
         assert_eq!(vars.object["__secret_spec"], json!({}));
         let meta = json!({ "name": "a", "namespace": "" });
         assert_eq!(vars.object["ansible_operator_meta"], meta);
+    }
+
+    #[test]
+    fn an_object_does_not_tell_ansible_how_to_run() {
+        let spec = json!({ "ansiblePythonInterpreter": "/bin/evil", "ansible_connection": "ssh", "rolePath": "/etc", "port": 1 });
+        let object = json!({ "metadata": { "name": "a" }, "spec": spec });
+        let own = json!({ "ansible_connection": "local" });
+        let automation = Automation::role("a").vars(own.clone());
+        let vars = Vars::of(&automation, KIND, &object, false);
+        let mut names: Vec<_> = vars.object.keys().map(String::as_str).collect();
+        names.sort_unstable();
+        let whole = "_cache_example_com_memcached";
+        let of_spec = "_cache_example_com_memcached_spec";
+        assert_eq!(names, [whole, of_spec, "ansible_operator_meta", "port"]);
+        assert_eq!(vars.object[of_spec], spec);
+        assert_eq!(Value::from(vars.author), own);
     }
 
     #[test]

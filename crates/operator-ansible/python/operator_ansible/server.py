@@ -118,12 +118,11 @@ class Server:
         self.sweep()
         for id_, status in ended:
             shutil.rmtree(os.path.join(self.directory, "runs", id_), ignore_errors=True)
-            ended = {"id": id_}
             if os.WIFSIGNALED(status):
-                ended["signal"] = os.WTERMSIG(status)
+                how = {"signal": os.WTERMSIG(status)}
             else:
-                ended["code"] = os.WEXITSTATUS(status)
-            self.say({"ended": ended})
+                how = {"code": os.WEXITSTATUS(status)}
+            self.say({"ended": {"id": id_, **how}})
 
     def sweep(self):
         """Kills the children that are no runs: processes of ended runs, which come to this server, again and again until none is left."""

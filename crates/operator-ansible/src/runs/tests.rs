@@ -314,3 +314,34 @@ async fn a_python_without_ansible_says_so() {
         .unwrap_err();
     assert!(error.to_string().contains("/nowhere/python"), "{error}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_ends_again_and_again_is_started_after_ever_longer_pauses() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let directory = tempfile::tempdir().unwrap();
+    let program = directory.path().join("python");
+    let text = "#!/bin/sh\necho '{\"ready\": {\"pid\": 1, \"ansible\": \"0\"}}'\nexit 1\n";
+    fs::write(&program, text).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o700)).unwrap();
+    let runs = Runs::new(AnsibleOptions {
+        python: program,
+        ..AnsibleOptions::default()
+    });
+    let mut pauses = Vec::new();
+    for _ in 0..4 {
+        let begin = Instant::now();
+        let error = runs
+            .run(role("many", json!({})), LONG, |_| {})
+            .await
+            .unwrap_err();
+        assert!(matches!(error, Error::Gone), "{error}");
+        pauses.push(begin.elapsed());
+    }
+    let least = [0, 100, 200, 400].map(Duration::from_millis);
+    let are_longer = pauses
+        .iter()
+        .zip(least)
+        .all(|(pause, least)| *pause >= least);
+    assert!(are_longer, "{pauses:?}");
+}
