@@ -17,31 +17,43 @@ use kube::api::PostParams;
 use operator_ansible::Automation;
 use operator_runtime::envtest::{Cluster, NAMESPACE, eventually};
 use serde_json::json;
+use tokio::time::sleep;
 
 use crate::app::{self, App, Subject};
 
 const OBJECTS: usize = 100;
 
-/// The sum of the proportional set sizes of all processes below this one whose command has this word, in KiB, and their number.
-fn memory(word: &str) -> (u64, u64) {
-    let mut parents = HashMap::new();
+/// How long nothing changes.
+const IDLE: Duration = Duration::from_secs(30);
+
+/// What processes use.
+#[derive(Clone, Copy, Default)]
+struct Use {
+    /// The sum of their proportional set sizes, in KiB.
+    memory: u64,
+    /// Their time on a processor, in hundredths of a second.
+    time: u64,
+    count: u64,
+}
+
+/// What all processes below this one use whose command has this word.
+fn used(word: &str) -> Use {
+    let mut stats = HashMap::new();
     for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
-        let Some(pid) = entry
-            .file_name()
-            .to_str()
-            .and_then(|it| it.parse::<u32>().ok())
-        else {
+        let Some(pid) = entry.file_name().to_str().and_then(|it| it.parse().ok()) else {
             continue;
         };
         let stat = fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
-        let parent = stat
-            .rsplit_once(") ")
-            .and_then(|(_, it)| it.split(' ').nth(1)?.parse::<u32>().ok());
-        parents.insert(pid, parent.unwrap_or_default());
+        let fields = stat.rsplit_once(") ").map_or("", |(_, fields)| fields);
+        let fields: Vec<u64> = fields
+            .split(' ')
+            .map(|it| it.parse().unwrap_or_default())
+            .collect();
+        stats.insert(pid, fields);
     }
-    let own = std::process::id();
-    let is_below = |mut pid: u32| {
-        while let Some(parent) = parents.get(&pid) {
+    let own = u64::from(std::process::id());
+    let is_below = |mut pid: u64| {
+        while let Some(parent) = stats.get(&pid).and_then(|fields| fields.get(1)) {
             if *parent == own {
                 return true;
             }
@@ -49,8 +61,8 @@ fn memory(word: &str) -> (u64, u64) {
         }
         false
     };
-    let (mut sum, mut count) = (0, 0);
-    for pid in parents.keys().filter(|pid| is_below(**pid)) {
+    let mut all = Use::default();
+    for (pid, fields) in stats.iter().filter(|(pid, _)| is_below(**pid)) {
         let command = fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         if !command.contains(word) {
             continue;
@@ -58,10 +70,31 @@ fn memory(word: &str) -> (u64, u64) {
         let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap_or_default();
         let pss = text.lines().find_map(|line| line.strip_prefix("Pss:"));
         let pss = pss.and_then(|it| it.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok());
-        sum += pss.unwrap_or_default();
-        count += 1;
+        all.memory += pss.unwrap_or_default();
+        // `utime` and `stime`.
+        all.time += fields.get(11).unwrap_or(&0) + fields.get(12).unwrap_or(&0);
+        all.count += 1;
     }
-    (sum, count)
+    all
+}
+
+/// The time on a processor of the processes that this process, or its fork server, has waited for, in hundredths of a second.
+fn waited(word: Option<&str>) -> u64 {
+    let mut all = 0;
+    for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let read = |file| fs::read_to_string(entry.path().join(file)).unwrap_or_default();
+        let is_it = match word {
+            Some(word) => read("cmdline").contains(word),
+            None => entry.file_name().to_str() == Some(&std::process::id().to_string()),
+        };
+        if is_it {
+            let stat = read("stat");
+            let fields = stat.rsplit_once(") ").map_or("", |(_, fields)| fields);
+            let times = fields.split(' ').skip(13).take(2);
+            all += times.filter_map(|it| it.parse::<u64>().ok()).sum::<u64>();
+        }
+    }
+    all
 }
 
 /// The highest memory while something is done.
@@ -77,7 +110,7 @@ impl Highest {
         let (stopped, highest) = (stop.clone(), most.clone());
         let thread = thread::spawn(move || {
             while !stopped.load(Ordering::Relaxed) {
-                highest.fetch_max(memory(word).0, Ordering::Relaxed);
+                highest.fetch_max(used(word).memory, Ordering::Relaxed);
                 thread::sleep(Duration::from_millis(20));
             }
         });
@@ -105,9 +138,10 @@ async fn a_run_costs_a_fraction_of_one_of_ansible_playbook() -> Result<()> {
     let first = Subject::new(&cluster, "first")?;
     first.create(json!({ "size": 1 })).await?;
     first.condition("Ready", "True", "").await?;
-    let (idle, _) = memory("operator_ansible/server.py");
+    let idle = used("operator_ansible/server.py").memory;
 
     let apps = first.apps();
+    let time = waited(Some("operator_ansible/server.py"));
     let highest = Highest::of("operator_ansible/server.py");
     let begin = Instant::now();
     for index in 0..OBJECTS {
@@ -128,9 +162,26 @@ async fn a_run_costs_a_fraction_of_one_of_ansible_playbook() -> Result<()> {
     .await?;
     let took = begin.elapsed();
     let most = highest.end();
+    sleep(Duration::from_secs(5)).await;
+    let time = (waited(Some("operator_ansible/server.py")) - time) / OBJECTS as u64;
+    let before = used("operator_ansible/server.py");
+    sleep(IDLE).await;
+    let after = used("operator_ansible/server.py");
+    let busy = after.time - before.time;
+    println!(
+        "{} process at idle, busy for {busy}0 ms of {IDLE:?}",
+        after.count
+    );
+    ensure!(
+        after.count == 1 && busy < 10,
+        "{} processes, {busy}0 ms",
+        after.count
+    );
     operator.stop()?;
 
     // The same task, by `ansible-playbook`.
+    sleep(Duration::from_secs(2)).await;
+    let plain_time = waited(None);
     let directory = tempfile::tempdir()?;
     let playbook = directory.path().join("play.yml");
     let roles = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/roles");
@@ -171,6 +222,7 @@ async fn a_run_costs_a_fraction_of_one_of_ansible_playbook() -> Result<()> {
     }
     let plain = begin.elapsed() / runs;
     let plain_memory = highest.end();
+    let plain_time = (waited(None) - plain_time) / u64::from(runs);
     let workers = u32::try_from(options.workers.get())?;
     let each = took * workers / u32::try_from(OBJECTS)?;
     let memory = most.saturating_sub(idle) / u64::from(workers);
@@ -180,6 +232,7 @@ async fn a_run_costs_a_fraction_of_one_of_ansible_playbook() -> Result<()> {
     println!(
         "fork server at idle: {idle} KiB; at most {most} KiB; {memory} KiB a run more (ansible-playbook: {plain_memory} KiB)"
     );
+    println!("on a processor: {time}0 ms a run (ansible-playbook: {plain_time}0 ms)");
     ensure!(
         each < plain / 2,
         "a run takes {each:?}, and one of ansible-playbook {plain:?}"

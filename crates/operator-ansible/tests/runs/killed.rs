@@ -4,7 +4,7 @@ use std::{
     env, fs,
     os::unix::process::ExitStatusExt as _,
     path::{Path, PathBuf},
-    process::{Child, Command},
+    process::{Child, Command, Stdio},
     time::Duration,
 };
 
@@ -60,6 +60,8 @@ fn start(cluster: &Cluster, place: &Path) -> Result<Child> {
         .env("TMPDIR", place)
         .env("ANSIBLE_PYTHON", app::python())
         .env("OF_TEST_MARK", place)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
         .spawn()?;
     Ok(child)
 }
