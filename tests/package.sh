@@ -17,7 +17,7 @@ export CARGO_PROFILE_DEV_DEBUG=false
 OPERATOR_FORGE_ARCHIVE=$PWD/$archive cargo check --quiet --workspace --all-features --bin operator-forge
 # One command, so that cargo finds those that others depend on before a registry has them.
 needed="chart-api crd-compat crd-types guarded-yaml helm-render kubebuilder-port"
-libraries="operator-helm operator-runtime"
+libraries="operator-ansible operator-helm operator-runtime"
 # shellcheck disable=SC2046,SC2086 # Names of packages have no spaces.
 cargo package --allow-dirty --no-verify $(printf -- '--package %s ' $needed $libraries operator-forge)
 unpacked=$target/package/unpacked
@@ -27,7 +27,7 @@ for crate in $needed $libraries operator-forge; do
     directory=crates/$crate
     [ -d "$directory" ] || directory=.
     tar -xmzf "$target/package/$crate-0.1.0.crate" -C "$unpacked"
-    git ls-files --directory "$directory/LICENSE" "$directory/README.md" "$directory/build.rs" "$directory/src" "$directory/templates" |
+    git ls-files --directory "$directory/LICENSE" "$directory/README.md" "$directory/build.rs" "$directory/python" "$directory/src" "$directory/templates" |
         while IFS= read -r file; do
             cmp "$file" "$unpacked/$crate-0.1.0/${file#"$directory/"}"
         done

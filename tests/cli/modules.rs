@@ -32,13 +32,14 @@ const CRATES: [Crate; 2] = [
 ];
 
 /// The crates whose files are searched for circles.
-const SOURCES: [&str; 8] = [
+const SOURCES: [&str; 9] = [
     "src",
     "crates/crd-compat/src",
     "crates/crd-types/src",
     "crates/guarded-yaml/src",
     "crates/helm-render/src",
     "crates/kubebuilder-port/src",
+    "crates/operator-ansible/src",
     "crates/operator-runtime/src",
     "crates/process-node/src",
 ];
