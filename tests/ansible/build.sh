@@ -1,7 +1,7 @@
 #!/bin/sh
 # Prints the path of the Python of the tests of crates/operator-ansible: a virtual environment with ansible-core, the Python client of
 # Kubernetes and the collection kubernetes.core, which is beside it in `collections`. It is made once from requirements.txt, whose hashes
-# pip checks, and kept in the cache until that changes.
+# pip checks where it has them, and kept in the cache until that changes.
 #
 #   ANSIBLE_PYTHON=$(tests/ansible/build.sh)
 #   tests/ansible/build.sh lock      # writes requirements.txt anew
@@ -50,7 +50,14 @@ if [ ! -x "$made/bin/python" ]; then
     scratch=$made.$$
     rm -rf "$scratch"
     python3 -m venv "$scratch" >&2
-    "$scratch/bin/pip" install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.txt >&2
+    # The lock has the hashes of the files for this system. Others get the same versions.
+    case $version-$(uname -s)-$(uname -m) in
+        3.11-Linux-x86_64) "$scratch/bin/pip" install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.txt >&2 ;;
+        *)
+            sed -n 's/^\([^ ]*==[^ ]*\).*/\1/p' requirements.txt >"$scratch/versions.txt"
+            "$scratch/bin/pip" install --quiet --disable-pip-version-check --no-deps -r "$scratch/versions.txt" >&2
+            ;;
+    esac
     echo "$collections" >"$scratch/collections.txt"
     "$scratch/bin/pip" download --quiet --disable-pip-version-check --no-deps --require-hashes --dest "$scratch/wheel" \
         -r "$scratch/collections.txt" >&2
