@@ -39,7 +39,7 @@ check
 check --all-features
 
 # The chosen provider is the only one in the build.
-all=$(echo "$features" $alone | tr ' \n' ,)
+all=$(echo "$features $alone" | tr ' \n' ,)
 check --no-default-features --features "aws-lc-rs,$all"
 for chosen in $crypto; do
     crates=$(cargo tree --package operator-runtime --edges normal,build --prefix none --no-default-features --features "$chosen,$all" | cut -d' ' -f1)
