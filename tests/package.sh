@@ -27,10 +27,10 @@ for crate in $needed $libraries operator-forge; do
     directory=crates/$crate
     [ -d "$directory" ] || directory=.
     tar -xmzf "$target/package/$crate-0.1.0.crate" -C "$unpacked"
-    git ls-files --directory "$directory/LICENSE" "$directory/README.md" "$directory/build.rs" "$directory/python" "$directory/src" "$directory/templates" |
-        while IFS= read -r file; do
-            cmp "$file" "$unpacked/$crate-0.1.0/${file#"$directory/"}"
-        done
+    files=$(git ls-files "$directory/LICENSE" "$directory/README.md" "$directory/build.rs" "$directory/python" "$directory/src" "$directory/templates")
+    echo "$files" | while IFS= read -r file; do
+        cmp "$file" "$unpacked/$crate-0.1.0/${file#"$directory/"}"
+    done
 done
 cmp "$archive" "$unpacked/operator-forge-0.1.0/$archive"
 cargo check --manifest-path "$unpacked/operator-runtime-0.1.0/Cargo.toml" --target-dir "$target"

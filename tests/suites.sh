@@ -20,7 +20,7 @@ trap 'exit 1' HUP INT TERM
     $cargo test $all --test 'p*' >"$log" 2>&1 &
     projects=$!
     failed=0
-    $cargo test $all --lib --bins --test '[!p]*' || failed=1
+    $cargo test $all --lib --bins --examples --test '[!p]*' || failed=1
     $cargo test $all --doc || failed=1
     wait "$projects" || failed=1
     projects=

@@ -32,7 +32,7 @@ use crate::{
 /// How long Ansible may take to be loaded. It takes a second.
 const START: Duration = Duration::from_secs(60);
 
-/// How many lines of standard error are told if it does not start.
+/// How many of its last lines on standard error the error has, if it does not start.
 const LINES: usize = 20;
 
 /// The events of a run, one a line.

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{automation::Automation, names};
 
-/// The variables of a run. Ansible evaluates templates only in texts that it is told to trust.
+/// The variables of a run. Ansible evaluates templates in those of the author, and in no others.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Vars {
     /// What the object says. No template in it is evaluated.
