@@ -46,8 +46,16 @@ pub fn run(
         return Err(storage::set_storage(&key));
     }
     let copied = copy::of(&workspace.root, &source, &path)?;
-    if is_update && !create.force {
-        return Err(copied.refusal(&source, &path, &key));
+    // A chart with this name may be another kind's, too.
+    let mut resources = before.resources();
+    let holder = match is_update {
+        true => Some(&key),
+        false => resources
+            .find(|(_, it)| it.chart.as_ref() == Some(&path) && copied.changes())
+            .map(|(holder, _)| holder),
+    };
+    if let Some(holder) = holder.filter(|_| !create.force) {
+        return Err(copied.refusal(&source, &path, holder));
     }
     let project = before.create_api(&create)?;
     let files = template::files_of(&project, &key, &create)?;

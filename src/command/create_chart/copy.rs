@@ -31,6 +31,8 @@ pub struct Copied {
     differing: Vec<RelPath>,
     /// Files of the project that are neither in the chart nor in its last copy.
     others: Vec<RelPath>,
+    /// Whether the project has a chart in its place.
+    is_there: bool,
 }
 
 /// Compares a chart with what is at `path`, and with its last copy; there is nothing to copy if it is there itself.
@@ -53,6 +55,7 @@ pub fn of(root: &Path, source: &Source, path: &ChartPath) -> Result<Copied> {
     let is_there = root.join(format!("{path}/{CHART_FILE}")).exists();
     let mut copied = Copied {
         others: others(root, path, &paths)?,
+        is_there,
         ..Copied::default()
     };
     for path in paths {
@@ -166,7 +169,12 @@ impl Copied {
         self.differing.iter().chain(&self.others).next()
     }
 
-    /// The refusal of the kind that exists at `key` with this chart, or with another version of it.
+    /// Whether the chart changes one that is there.
+    pub fn changes(&self) -> bool {
+        self.is_there && !self.changed.is_empty()
+    }
+
+    /// The refusal of a chart for the kind at `key`, which exists with it, or with another version of it.
     pub fn refusal(&self, source: &Source, path: &ChartPath, key: &Key) -> Failure {
         let merges = format!("`--force` merges what is new in a chart with your edits of `{path}`");
         let Some(first) = self.changed.first() else {
