@@ -61,6 +61,9 @@ impl Finalizer {
     }
 
     /// Variables, which win over all others. Templates in them are evaluated.
+    ///
+    /// # Panics
+    /// `vars` is no map.
     #[must_use]
     pub fn vars(mut self, vars: Value) -> Self {
         self.vars = map(vars);
@@ -118,6 +121,9 @@ impl Automation {
     }
 
     /// `vars`: variables, which win over the spec. Templates in them are evaluated.
+    ///
+    /// # Panics
+    /// `vars` is no map.
     #[must_use]
     pub fn vars(mut self, vars: Value) -> Self {
         self.vars = map(vars);
@@ -209,7 +215,7 @@ impl Automation {
 fn map(vars: Value) -> Map<String, Value> {
     match vars {
         Value::Object(map) => map,
-        _ => Map::new(),
+        other => panic!("variables are a map from their names to their values, and not {other}"),
     }
 }
 
@@ -354,6 +360,12 @@ mod tests {
             .find(&paths, &paths)
             .unwrap_err();
         assert!(missing.to_string().contains("the role `four`"), "{missing}");
+    }
+
+    #[test]
+    #[should_panic(expected = "variables are a map")]
+    fn variables_are_a_map() {
+        let _ = Automation::role("one").vars(serde_json::json!(["state"]));
     }
 
     #[test]

@@ -22,35 +22,22 @@ impl Owner {
     /// Marks a new object as one of this owner, as operator-sdk does: by an owner reference, or by annotations where the scopes forbid one.
     /// `namespace` is that of the object, if its kind is namespaced.
     pub(crate) fn mark(&self, object: &mut Value, namespace: Option<&str>) {
-        let Some(metadata) = part(object, "metadata") else {
+        let Some(metadata) = object
+            .as_object_mut()
+            .and_then(|it| part(it, "metadata", json!({})).as_object_mut())
+        else {
             return;
         };
-        let labels = metadata.entry("labels").or_insert_with(|| json!({}));
-        if labels.is_null() {
-            *labels = json!({});
-        }
-        if let Some(labels) = labels.as_object_mut() {
+        if let Some(labels) = part(metadata, "labels", json!({})).as_object_mut() {
             labels.insert(marks::CONTROLLER.to_owned(), self.controller.clone().into());
         }
         let may_refer = self.namespace.is_none() || self.namespace.as_deref() == namespace;
         if !may_refer {
-            let annotations = metadata.entry("annotations").or_insert_with(|| json!({}));
-            if annotations.is_null() {
-                *annotations = json!({});
-            }
-            if let Some(annotations) = annotations.as_object_mut() {
+            if let Some(annotations) = part(metadata, "annotations", json!({})).as_object_mut() {
                 annotations.insert(marks::PRIMARY.to_owned(), self.primary().into());
                 annotations.insert(marks::PRIMARY_TYPE.to_owned(), self.primary_type().into());
             }
-            return;
-        }
-        let references = metadata
-            .entry("ownerReferences")
-            .or_insert_with(|| json!([]));
-        if references.is_null() {
-            *references = json!([]);
-        }
-        if let Some(references) = references.as_array_mut()
+        } else if let Some(references) = part(metadata, "ownerReferences", json!([])).as_array_mut()
             && !references.iter().any(|it| it["uid"] == *self.uid)
         {
             references.push(json!({
@@ -89,9 +76,13 @@ fn primary_type(kind: &str, group: &str) -> String {
     format!("{kind}.{group}")
 }
 
-fn part<'a>(value: &'a mut Value, key: &str) -> Option<&'a mut Map<String, Value>> {
-    let map = value.as_object_mut()?;
-    map.entry(key).or_insert_with(|| json!({})).as_object_mut()
+/// A field, which becomes `empty` if it is missing or null.
+fn part<'a>(map: &'a mut Map<String, Value>, key: &str, empty: Value) -> &'a mut Value {
+    let part = map.entry(key).or_insert(Value::Null);
+    if part.is_null() {
+        *part = empty;
+    }
+    part
 }
 
 /// The namespace and the name of the custom resource of this kind that an object belongs to.

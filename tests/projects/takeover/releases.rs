@@ -231,12 +231,13 @@ fn a_port_takes_the_place_of_a_helm_operator_and_gives_it_back() {
     let mut patches = back.iter().filter(|it| it.contains("memcacheds"));
     let patch = patches.next().unwrap().replace("NAMESPACE", "shop");
     cluster.run(&patch.replace("NAME", "pool"));
+    assert_eq!(running(&cluster), before);
+    let old = pods();
     let operator = start_go(&cluster);
-    sleep(Duration::from_secs(5));
-    operator.eventually("True", deployed);
-    assert_eq!(running(&cluster), before, "{}", operator.log());
     cluster.kubectl("patch memcached pool -n shop --type=merge -p {\"spec\":{\"replicas\":4}}");
     operator.eventually("4", count);
+    let new = pods();
+    assert!(old.lines().all(|uid| new.contains(uid)), "{old} {new}");
     cluster.kubectl("delete memcached pool -n shop --wait=true --timeout=60s");
     operator.eventually("", pods);
     operator.stop();
