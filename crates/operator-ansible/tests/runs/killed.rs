@@ -118,13 +118,15 @@ async fn nothing_is_left_of_an_operator_that_is_killed_or_stopped() -> Result<()
             End::Killed => child.kill()?,
             End::Stopped => signal("-TERM", child.id())?,
             End::KilledWithServer => {
-                child.kill()?;
+                // The server would clean up if it saw the end of the operator, and the operator would start another server.
+                signal("-STOP", child.id())?;
                 for pid in processes(&mark) {
                     let command = fs::read_to_string(format!("/proc/{pid}/cmdline"));
                     if command.is_ok_and(|it| it.contains("server.py")) {
                         _ = signal("-KILL", pid);
                     }
                 }
+                child.kill()?;
             }
         }
         let status = child.wait()?;
