@@ -3,12 +3,14 @@
 
 use std::{collections::BTreeMap, error::Error, fs, io, path::Path};
 
-/// The crates, each with the directory of its templates: every project has the first one, projects with charts the others.
-pub const CRATES: [(&str, &str); 4] = [
+/// The crates, each with the directory of its templates: every project has the first one, projects with charts, roles or playbooks the
+/// others.
+pub const CRATES: [(&str, &str); 5] = [
     ("operator-runtime", "runtime"),
     ("chart-api", "chart-runtime"),
     ("helm-render", "chart-runtime"),
     ("operator-helm", "chart-runtime"),
+    ("operator-ansible", "ansible-runtime"),
 ];
 
 /// The files and directories in `src` that only tests of the crate need.
@@ -35,7 +37,9 @@ pub fn files(directory: &Path) -> Result<BTreeMap<String, String>, Box<dyn Error
     for path in ["LICENSE", "README.md"] {
         files.insert(path.to_owned(), read(path)?);
     }
-    for entry in walkdir::WalkDir::new(directory.join("src")) {
+    let programs = Some(directory.join("python")).filter(|path| path.exists());
+    let directories = programs.into_iter().chain([directory.join("src")]);
+    for entry in directories.flat_map(walkdir::WalkDir::new) {
         let entry = entry?;
         let path = entry.path().strip_prefix(directory)?;
         let mut parts = path.iter().filter_map(|part| part.to_str());

@@ -131,7 +131,7 @@ pub trait RunsAnsible {
     /// Grants the controller what every run needs: to add a finalizer, and to refer to the object as an owner. Retries of a failed run come
     /// after a second, and then ever later.
     #[must_use]
-    fn runs_ansible(self) -> Self;
+    fn runs_ansible(self, automation: &'static Automation) -> Self;
 
     /// Grants the controller what runs do with objects of a kind that they create.
     #[must_use]
@@ -139,7 +139,7 @@ pub trait RunsAnsible {
 }
 
 impl<K: AnsibleObject, C: Send + Sync + 'static> RunsAnsible for Controller<K, C> {
-    fn runs_ansible(self) -> Self {
+    fn runs_ansible(self, _automation: &'static Automation) -> Self {
         let controller = self.finalizer().backoff(FIRST, LAST);
         controller.needs_subresource::<K>("finalizers", &[Verb::Update])
     }

@@ -23,6 +23,7 @@ mod runs;
 mod server;
 mod session;
 mod status;
+mod variables;
 mod vars;
 
 pub use added::AnsibleObject;
@@ -32,3 +33,4 @@ pub use error::Error;
 pub use events::{Outcome, RunEvent, Stats, TaskResult};
 pub use options::AnsibleOptions;
 pub use status::AnsibleStatus;
+pub use variables::Variables;
