@@ -141,17 +141,17 @@ pub struct ChartFlags {
 pub struct AnsibleFlags {
     /// Run an Ansible role for each object, whose spec has the variables. The directory is copied to roles/NAME
     /// [default version: v1alpha1, kind: NAME]
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "helm_chart")]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub ansible_role: Option<String>,
     /// Run an Ansible playbook for each object, whose spec has the variables. The file is copied to playbooks/; beside --ansible-role, the
     /// playbook runs
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "helm_chart")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub ansible_playbook: Option<String>,
     /// Run a new Ansible role, roles/KIND, to write your tasks in
-    #[arg(long, conflicts_with_all = ["helm_chart", "ansible_role"])]
+    #[arg(long)]
     pub generate_role: bool,
     /// Run a new Ansible playbook, playbooks/KIND.yml, which has the role of the command, if there is one
-    #[arg(long, conflicts_with_all = ["helm_chart", "ansible_playbook"])]
+    #[arg(long)]
     pub generate_playbook: bool,
 }
 

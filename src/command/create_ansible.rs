@@ -8,11 +8,11 @@ use heck::ToUpperCamelCase as _;
 use self::source::Source;
 use super::{copy, import_api};
 use crate::{
-    advice::{NextStep, Script},
+    advice::{Advice, NextStep, Script},
     arguments::type_of::type_of,
     cli::{Api, TypeFlags},
     engine::{Request, Workspace, next},
-    error::Result,
+    error::{Failure, Result},
     name::Kind,
     plan::NamedFiles,
     project::{CreateApi, Fields, Gvk},
@@ -112,9 +112,26 @@ fn refuse_flags(api: &Api) -> Result<()> {
             of_crate.external_api_domain.is_some(),
         ),
     ];
-    let with = api.ansible.first().unwrap_or_default();
+    let flags = &api.ansible;
+    if flags.generate_role && flags.ansible_role.is_some() {
+        return Err(twice("--ansible-role", "--generate-role", "role"));
+    }
+    if flags.generate_playbook && flags.ansible_playbook.is_some() {
+        return Err(twice(
+            "--ansible-playbook",
+            "--generate-playbook",
+            "playbook",
+        ));
+    }
+    let with = flags.first().unwrap_or_default();
     let why = "the fields of `spec` are variables of any name, and the default controller of the kind runs Ansible";
     import_api::refuse_beside(with, &given, why)
+}
+
+fn twice(there: &str, new: &str, what: &str) -> Failure {
+    Failure::usage(format!("`{new}` is given with `{there}`"))
+        .note(format!("one copies a {what}, the other makes a new one"))
+        .advise(Advice::drop(new))
 }
 
 /// The flags of the type; the kind is called after the first source, if no flag names one.

@@ -137,6 +137,10 @@ fn refuse_flags(api: &Api) -> Result<()> {
         ("--finalizer", api.finalizer.is_some()),
         ("--image", api.image.image.is_some()),
         ("--from-version", api.from_version.is_some()),
+        (
+            api.ansible.first().unwrap_or_default(),
+            api.ansible.first().is_some(),
+        ),
         ("--external-api-path", of_crate.external_api_path.is_some()),
         (
             "--external-api-domain",

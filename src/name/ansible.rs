@@ -4,7 +4,7 @@ use super::rust::is_device;
 use super::{AnsiblePath, Invalid};
 
 /// The rule for what Ansible runs.
-pub const RULE: &str = "it is `roles/NAME`, `playbooks/NAME.yml` or `NAMESPACE.COLLECTION.ROLE`: letters, digits, `-`, `_` and `.`, starting and ending with a letter or digit, at most 63 characters, and no device of Windows";
+pub const RULE: &str = "it is `roles/NAME`, `playbooks/NAME.yml` or `NAMESPACE.COLLECTION.ROLE`: letters, digits, `-`, `_` and `.`, starting and ending with a letter or digit, at most 58 characters in all, and no device of Windows";
 
 /// The directory of all roles.
 const ROLES: &str = "roles/";
@@ -17,6 +17,14 @@ const EXTENSIONS: [&str; 2] = [".yml", ".yaml"];
 
 /// The fault of what Ansible runs.
 pub fn fault(text: &str) -> Option<String> {
+    let length = text.chars().count();
+    let most = AnsiblePath::MAX;
+    let is_long = length > most;
+    shape_fault(text)
+        .or_else(|| is_long.then(|| format!("it has {length} characters, {most} are allowed")))
+}
+
+fn shape_fault(text: &str) -> Option<String> {
     if let Some(name) = text.strip_prefix(ROLES) {
         return name_fault(name);
     }
@@ -44,17 +52,12 @@ fn is_word(word: &str) -> bool {
 
 fn name_fault(name: &str) -> Option<String> {
     let is_odd = |c: &char| !(c.is_ascii_alphanumeric() || "-_.".contains(*c));
-    let length = name.chars().count();
     Some(match name.chars().find(is_odd) {
         _ if name.is_empty() => "the name is missing".to_owned(),
         Some(c) if c.is_control() => "it contains a control character".to_owned(),
         Some(c) => format!("`{c}` is not allowed"),
         None if name.starts_with(is_mark) => format!("`{name}` starts with no letter or digit"),
         None if name.ends_with(is_mark) => format!("`{name}` ends with no letter or digit"),
-        None if length > AnsiblePath::MAX => {
-            let most = AnsiblePath::MAX;
-            format!("the name has {length} characters, {most} are allowed")
-        }
         None if is_device(name.split('.').next().unwrap_or(name)) => {
             format!("`{name}` is a device of Windows")
         }
@@ -75,7 +78,8 @@ pub fn like(text: &str) -> String {
     let is_odd = |c: char| !(c.is_ascii_alphanumeric() || "_.".contains(c));
     let name = name.replace(is_odd, "-");
     let name = name.trim_start_matches(is_mark).chars();
-    let name: String = name.take(AnsiblePath::MAX).collect();
+    let most = AnsiblePath::MAX - directory.len() - extension.len();
+    let name: String = name.take(most).collect();
     let path = format!("{directory}{}{extension}", name.trim_end_matches(is_mark));
     match fault(&path) {
         None => path,
@@ -88,8 +92,8 @@ fn is_mark(c: char) -> bool {
 }
 
 impl AnsiblePath {
-    /// The longest name of a role or playbook.
-    pub const MAX: usize = 63;
+    /// The longest text: with it, rustfmt leaves the call that has it on one line.
+    pub const MAX: usize = 58;
 
     /// The role of this name in the project.
     ///
@@ -168,9 +172,9 @@ mod tests {
         check("roles/nul.x", Err(("`nul.x` is a device of Windows", None)));
         let extension = "a playbook ends with `.yml` or `.yaml`";
         check("playbooks/a", Err((extension, Some("roles/a"))));
-        let long = format!("roles/{}", "a".repeat(64));
-        let short = format!("roles/{}", "a".repeat(63));
-        let too_long = "the name has 64 characters, 63 are allowed";
+        let long = format!("roles/{}", "a".repeat(53));
+        let short = format!("roles/{}", "a".repeat(52));
+        let too_long = "it has 59 characters, 58 are allowed";
         check(&long, Err((too_long, Some(&short))));
     }
 }

@@ -93,8 +93,8 @@ fn manifest(text: &str) -> String {
     kept.trim_end().to_owned() + "\n"
 }
 
-/// A source without the items for tests and their comments. Because rustfmt formats the sources, an item ends with a closing brace at
-/// the indent of its first line.
+/// A source without the items and fields for tests and their comments. Because rustfmt formats the sources, an item ends with a closing
+/// brace at the indent of its first line.
 fn without_tests(text: &str) -> String {
     let mut kept: Vec<&str> = Vec::new();
     let mut lines = text.lines();
@@ -117,7 +117,8 @@ fn without_tests(text: &str) -> String {
         let first = lines
             .by_ref()
             .find(|line| !line.trim_start().starts_with("#["));
-        let is_whole = first.is_some_and(|line| line.ends_with(';') || line.ends_with(" {}"));
+        let ends = [";", ",", " {}"];
+        let is_whole = first.is_some_and(|line| ends.iter().any(|end| line.ends_with(end)));
         if !is_whole {
             lines
                 .by_ref()
@@ -177,6 +178,8 @@ mod tests {
     fn items_for_tests_are_left_out() {
         let text = "mod a;\n#[cfg(test)]\nmod tests;\n\nfn f() {\n    g();\n}\n\n#[cfg(test)]\nmod b {\n    fn h() {}\n}\n";
         assert_eq!(without_tests(text), "mod a;\n\nfn f() {\n    g();\n}\n");
+        let text = "struct A {\n    a: u8,\n    /// A comment.\n    #[cfg(test)]\n    b: u8,\n}\n";
+        assert_eq!(without_tests(text), "struct A {\n    a: u8,\n}\n");
         let text = "impl A {\n    fn a() {}\n\n    #[cfg(test)]\n    fn b() {}\n}\n";
         assert_eq!(without_tests(text), "impl A {\n    fn a() {}\n}\n");
         let text = "fn f() {}\n\n/// A comment.\n/// More.\n#[cfg(test)]\nfn g() {}\n";
