@@ -4,8 +4,9 @@
 use std::{collections::BTreeMap, error::Error, fs, io, path::Path};
 
 /// The crates, each with the directory of its templates: every project has the first one, projects with charts the others.
-pub const CRATES: [(&str, &str); 4] = [
+pub const CRATES: [(&str, &str); 5] = [
     ("operator-runtime", "runtime"),
+    ("builtin-kinds", "chart-runtime"),
     ("chart-api", "chart-runtime"),
     ("helm-render", "chart-runtime"),
     ("operator-helm", "chart-runtime"),

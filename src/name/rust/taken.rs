@@ -14,8 +14,8 @@ pub const KEYWORDS: &[&str] = &[
 /// users' files.
 #[rustfmt::skip]
 pub const CRATES: &[&str] = &[
-    "anyhow", "axum", "axum_server", "chart_api", "clap", "core", "futures", "helm_render", "jiff", "json_patch",
-    "k8s_openapi", "kube", "manager", "operator_helm", "operator_runtime", "prometheus_client", "rustls", "schemars", "serde", "serde_json", "serde_saphyr",
+    "ansible_api", "anyhow", "axum", "axum_server", "builtin_kinds", "chart_api", "clap", "core", "futures", "helm_render", "jiff", "json_patch",
+    "k8s_openapi", "kube", "manager", "operator_ansible", "operator_helm", "operator_runtime", "prometheus_client", "rustls", "schemars", "serde", "serde_json", "serde_saphyr",
     "std", "thiserror", "tokio", "tokio_util", "tower", "tower_http", "tracing", "tracing_subscriber",
 ];
 
