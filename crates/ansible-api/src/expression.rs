@@ -252,6 +252,11 @@ impl<'a> Parser<'a> {
             return vec![Found::Unknown];
         };
         match first {
+            // Ansible takes expressions in the texts of expressions, too.
+            Token::Text(text) if text.contains("{{") && self.depth < DEEPEST => {
+                let text = Node::text_of(text);
+                self.scope.nodes_at(&text, self.depth + 1)
+            }
             Token::Text(text) => vec![Found::text(text)],
             Token::Sign('(') => {
                 let found = self.alternatives();

@@ -24,13 +24,7 @@ pub fn add(text: &str, path: &str, scope: &Scope<'_>, found: &mut Collected) {
             rest.is_some_and(|rest| !rest.ends_with(|it: char| it.is_alphanumeric() || it == '_'))
         });
         let from = &text[at..];
-        let plugin = from[1..].trim_start();
-        let quotes = |plugin: &&str| {
-            ['\'', '"']
-                .iter()
-                .any(|quote| text_begins(from_quote(text, at), plugin, *quote))
-        };
-        if !is_call || plugin.is_empty() || !PLUGINS.iter().any(|it| quotes(it)) {
+        if !is_call || !PLUGINS.iter().any(|plugin| names(&from[1..], plugin)) {
             continue;
         }
         let mut end = from.len().min(LONGEST);
@@ -42,14 +36,14 @@ pub fn add(text: &str, path: &str, scope: &Scope<'_>, found: &mut Collected) {
     }
 }
 
-fn from_quote(text: &str, at: usize) -> &str {
-    text[at + 1..].trim_start().trim_start_matches('\\')
-}
-
-fn text_begins(text: &str, plugin: &str, quote: char) -> bool {
-    let inner = text.strip_prefix(quote);
-    let rest = inner.and_then(|it| it.strip_prefix(plugin));
-    rest.is_some_and(|it| it.trim_start_matches('\\').starts_with(quote))
+/// Whether arguments begin with this plugin, in quotes, which may be escaped.
+fn names(arguments: &str, plugin: &str) -> bool {
+    let arguments = arguments.trim_start().trim_start_matches('\\');
+    ['\'', '"'].iter().any(|quote| {
+        let rest = arguments.strip_prefix(*quote);
+        let rest = rest.and_then(|it| it.strip_prefix(plugin));
+        rest.is_some_and(|it| it.trim_start_matches('\\').starts_with(*quote))
+    })
 }
 
 fn call(text: &str, place: &Place, scope: &Scope<'_>, found: &mut Collected) {

@@ -147,13 +147,25 @@ impl Objects<'_> {
                     }
                     _ => self.open(found),
                 },
+                // All branches together may be no YAML. The kinds stand in lines of their own.
                 Err(unread) => {
-                    found.notes.insert(format!(
-                        "{}: {path}:{} is no YAML without its Jinja: {}. Its kinds are taken from its lines; what roles in it grant is not.",
-                        self.place,
-                        unread.fault.line,
-                        unread.fault.what.trim_end_matches('.')
-                    ));
+                    let kinds = unread.lines.all("kind").filter_map(Node::text);
+                    let kinds: Vec<&str> = kinds.collect();
+                    let is_more = |kind: &&str| {
+                        kind.contains('{') || kind.contains("Role") || kind.ends_with("List")
+                    };
+                    if kinds.is_empty() || kinds.iter().any(is_more) {
+                        found.notes.insert(format!(
+                            "{}: {path}:{} is no YAML without its Jinja: {}. What it asks for is not all known: {} grants it for a kind.",
+                            self.place,
+                            unread.fault.line,
+                            unread.fault.what.trim_end_matches('.'),
+                            needs(self.verbs)
+                        ));
+                    }
+                    if kinds.is_empty() {
+                        continue;
+                    }
                     self.object(&unread.lines, found, depth);
                 }
             }

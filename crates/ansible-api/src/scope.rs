@@ -247,6 +247,10 @@ mod tests {
                 "{{ lookup('file', role_path + '/x') }}",
                 &["file \u{E002}/x"],
             ),
+            (
+                "{{ lookup('template', 'x/{{ a }}.j2') }}",
+                &["template x/A.j2"],
+            ),
             ("{{ x.split('.') }}", &["?"]),
             ("{{ a | some_filter }}", &["?"]),
             ("{{ 1 + }}", &["1?"]),

@@ -285,11 +285,19 @@ fn templates_and_files() {
         &[],
         "`https://x/y.yml` is not among the files",
     );
-    let broken = [("templates/a.yml.j2", "apiVersion: v1\nkind: Pod\n x: [\n")];
+    // Branches that are no YAML together.
+    let branches = "{% if a %}\n---\napiVersion: v1\nkind: Pod\nspec:\n  - a: 1\n{% if b %}\n    c: 2\n      - d\n{% endif %}\n{% endif %}\n";
+    let branches = [("templates/a.yml.j2", branches)];
+    let kinds = check_with("- k8s: {template: a.yml.j2}", &branches, &["pods: *"]);
+    assert_eq!(kinds.notes, [""; 0]);
+    let broken = [(
+        "templates/a.yml.j2",
+        "kind: Role\napiVersion: rbac.authorization.k8s.io/v1\n x: [\n",
+    )];
     check_note(
         "- k8s: {template: a.yml.j2}",
         &broken,
-        &["pods: *"],
+        &["roles.rbac.authorization.k8s.io: *"],
         "roles/app/templates/a.yml.j2:3 is no YAML",
     );
     let whole = [("templates/a.yml.j2", "{{ x | to_yaml }}\n")];

@@ -97,12 +97,13 @@ pub fn automation() -> Automation {
 }
 
 /// The role, whose tasks give the operator its permissions. Those of the crate are in no directory where roles are looked for.
-static DECLARED: LazyLock<Automation> =
+pub static DECLARED: LazyLock<Automation> =
     LazyLock::new(|| Automation::role(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/roles/app")));
 
-pub fn controllers() -> Controllers<Context> {
+/// The controller, with the permissions for what `declared` runs.
+pub fn controllers(declared: &'static Automation) -> Controllers<Context> {
     let controller = Controller::new(NAME, reconcile)
-        .runs_ansible(&DECLARED)
+        .runs_ansible(declared)
         .concurrency(2);
     Controllers::from(controller)
 }
@@ -119,13 +120,22 @@ pub fn crds() -> Result<Vec<CustomResourceDefinition>, CrdError> {
     crds.merge()
 }
 
-/// Starts the operator, with exactly the permissions that it declares.
+/// Starts the operator, with exactly the permissions that follow from the tasks of `tests/roles/app`.
 pub fn run(cluster: &Cluster, automation: Automation) -> Result<Operator> {
+    run_with(cluster, automation, &DECLARED)
+}
+
+/// Starts the operator, with exactly the permissions for what `declared` runs.
+pub fn run_with(
+    cluster: &Cluster,
+    automation: Automation,
+    declared: &'static Automation,
+) -> Result<Operator> {
     let context = move |manager: &Manager| context(manager, automation);
     cluster.run(
         &OPTIONS,
         crds(),
-        controllers(),
+        controllers(declared),
         Webhooks::default(),
         context,
     )
