@@ -3,6 +3,9 @@
 mod skeleton;
 pub mod source;
 
+use std::{collections::BTreeMap, path::Path};
+
+use ansible_api::Entry;
 use heck::ToUpperCamelCase as _;
 
 use self::source::Source;
@@ -20,6 +23,9 @@ use crate::{
     template,
     tree::RelPath,
 };
+
+/// How many permissions the report names.
+const NAMED: usize = 5;
 
 pub fn run(
     workspace: &Workspace,
@@ -72,6 +78,7 @@ pub fn run(
         copied = copied.and(of_source);
     }
     let project = before.create_api(&create)?;
+    remarks.extend(permissions(&workspace.root, &sources));
     let files = template::files_of(&project, &key, &create)?;
     let next = steps(&sources, &files, is_update);
     // A newer role leaves the controller and its test as they are.
@@ -166,6 +173,32 @@ fn create(api: &Api, gvk: Gvk, runs: &Source) -> Result<CreateApi> {
         image: None,
         force: api.force,
     })
+}
+
+/// Remarks about permissions that do not follow from the tasks of the first source, as the project will have them.
+fn permissions(root: &Path, sources: &[Source]) -> Vec<String> {
+    let mut files = BTreeMap::new();
+    for directory in ["playbooks", "roles"] {
+        // What is not there has no permissions, and `make manifests` tells what cannot be read.
+        let _ = ansible_api::read(&root.join(directory), directory, &mut files);
+    }
+    for source in sources {
+        files.extend(source.placed());
+    }
+    let path = &sources[0].path;
+    let entry = match path.is_playbook() {
+        true => Entry::Playbook(path.to_string()),
+        false => Entry::Role(path.name().to_owned()),
+    };
+    let notes = ansible_api::of(&files, &entry).notes;
+    let more = notes.len().saturating_sub(NAMED);
+    let shown = notes.iter().take(NAMED);
+    let shown = shown.map(|note| format!("permissions: {}", note.trim_end_matches('.')));
+    let mut remarks: Vec<_> = shown.collect();
+    if more > 0 {
+        remarks.push(format!("permissions: and {more} more"));
+    }
+    remarks
 }
 
 fn steps<'a>(

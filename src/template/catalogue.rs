@@ -64,6 +64,8 @@ pub enum Scope {
     /// A project with a copy of the runtime: the files of `crates/operator-runtime` without its tests. With a plugin: the files that
     /// only its projects need.
     Runtime(Option<Plugin>),
+    /// A project with charts, roles or playbooks and a copy of the runtime: the files of the crates that all of them need.
+    RecipeRuntime,
     /// A project with charts and a copy of the runtime: the files of the crates that install charts.
     ChartRuntime,
     /// A project with Ansible roles or playbooks and a copy of the runtime: the files of the crates that run Ansible.
@@ -96,7 +98,7 @@ impl Scope {
     pub fn is_runtime(self) -> bool {
         matches!(
             self,
-            Self::Runtime(_) | Self::ChartRuntime | Self::AnsibleRuntime
+            Self::Runtime(_) | Self::RecipeRuntime | Self::ChartRuntime | Self::AnsibleRuntime
         )
     }
 }
@@ -127,7 +129,7 @@ pub struct Template {
 /// A directory of templates: its scope, the owner of its files, and the files with another owner, by the start of their target.
 type Row = (&'static str, Scope, Owner, &'static [(&'static str, Owner)]);
 
-const TABLE: [Row; 25] = [
+const TABLE: [Row; 26] = [
     ("project/", Scope::Project, Owner::Shared, &OF_PROJECT),
     ("api/", Scope::Api, Owner::User, &[]),
     ("chart/api/", Scope::ChartApi, Owner::User, &[]),
@@ -191,6 +193,7 @@ const TABLE: [Row; 25] = [
         &[],
     ),
     ("runtime/", Scope::Runtime(None), Owner::Tool, &[]),
+    ("recipe-runtime/", Scope::RecipeRuntime, Owner::Tool, &[]),
     ("chart-runtime/", Scope::ChartRuntime, Owner::Tool, &[]),
     ("ansible-runtime/", Scope::AnsibleRuntime, Owner::Tool, &[]),
 ];

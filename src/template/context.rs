@@ -228,6 +228,10 @@ pub fn context(project: &Project) -> Context {
     let scopes = [
         (Scope::Project, true),
         (Scope::Runtime(None), is_vendored),
+        (
+            Scope::RecipeRuntime,
+            (has_charts || has_ansible) && is_vendored,
+        ),
         (Scope::Charts, has_charts),
         (Scope::ChartRuntime, has_charts && is_vendored),
         (Scope::Ansible, has_ansible),

@@ -5,11 +5,13 @@ use std::{collections::BTreeMap, error::Error, fs, io, path::Path};
 
 /// The crates, each with the directory of its templates: every project has the first one, projects with charts, roles or playbooks the
 /// others.
-pub const CRATES: [(&str, &str); 5] = [
+pub const CRATES: [(&str, &str); 7] = [
     ("operator-runtime", "runtime"),
+    ("builtin-kinds", "recipe-runtime"),
     ("chart-api", "chart-runtime"),
     ("helm-render", "chart-runtime"),
     ("operator-helm", "chart-runtime"),
+    ("ansible-api", "ansible-runtime"),
     ("operator-ansible", "ansible-runtime"),
 ];
 

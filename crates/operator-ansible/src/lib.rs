@@ -19,6 +19,7 @@ mod program;
 mod proxy;
 mod reconcile;
 mod report;
+mod rules;
 mod runs;
 mod server;
 mod session;

@@ -141,6 +141,18 @@ impl Source {
         }
     }
 
+    /// Its files, by their paths in the project.
+    pub fn placed(&self) -> impl Iterator<Item = (String, Vec<u8>)> {
+        let place = |(path, bytes): &(String, Vec<u8>)| {
+            let path = match path.is_empty() {
+                true => self.path.to_string(),
+                false => format!("{}/{path}", self.path),
+            };
+            (path, bytes.clone())
+        };
+        self.files.iter().map(place)
+    }
+
     /// The file of a new role or playbook that has its tasks.
     pub fn to_write(&self) -> Option<String> {
         if self.from.is_some() {

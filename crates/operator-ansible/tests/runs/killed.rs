@@ -89,7 +89,7 @@ async fn operator() -> Result<()> {
     let manager = Manager::new(&app::OPTIONS, Arguments::parse_from(flags).flags).await?;
     let context = app::context(&manager, Automation::role("hang"));
     manager
-        .controllers(app::controllers(), context)
+        .controllers(app::controllers(&app::DECLARED), context)
         .run()
         .await?;
     Ok(())

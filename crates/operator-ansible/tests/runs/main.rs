@@ -6,3 +6,4 @@ mod app;
 mod figures;
 mod killed;
 mod life;
+mod rules;
