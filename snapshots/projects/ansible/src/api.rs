@@ -12,13 +12,13 @@ pub mod cache {
     }
 
     pub mod v1alpha1 {
-        pub mod app;
-        pub use app::App;
+        pub mod memcached;
+        pub use memcached::Memcached;
     }
 
     // The storage version of each kind, which has every field: controllers use its types.
     pub use v1::backup;
-    pub use v1alpha1::app;
+    pub use v1alpha1::memcached;
 }
 
 pub mod r#type {
@@ -43,8 +43,8 @@ pub mod r#type {
 #[rustfmt::skip]
 pub fn crds() -> Result<Vec<CustomResourceDefinition>, CrdError> {
     let mut crds = Crds::default();
-    crds.add_storage::<cache::v1alpha1::App>();
     crds.add_storage::<cache::v1::Backup>();
+    crds.add_storage::<cache::v1alpha1::Memcached>();
     crds.add_storage::<r#type::v1::Automation>();
     crds.add_storage::<r#type::v1::OptionResource>();
     crds.add_storage::<r#type::v1::Sample>();

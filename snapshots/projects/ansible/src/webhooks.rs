@@ -8,7 +8,7 @@ use crate::Context;
 
 pub mod cache {
     pub mod v1alpha1 {
-        pub mod app {
+        pub mod memcached {
             pub mod default;
             pub mod validate;
         }
@@ -19,7 +19,7 @@ pub mod cache {
 #[rustfmt::skip]
 pub fn all() -> Webhooks<Context> {
     let mut all = Webhooks::default();
-    all.add(cache::v1alpha1::app::default::webhook());
-    all.add(cache::v1alpha1::app::validate::webhook());
+    all.add(cache::v1alpha1::memcached::default::webhook());
+    all.add(cache::v1alpha1::memcached::validate::webhook());
     all
 }

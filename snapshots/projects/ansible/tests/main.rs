@@ -10,8 +10,8 @@ use self::shared::cluster;
 
 mod controllers {
     mod cache {
-        mod app;
         mod backup;
+        mod memcached;
     }
     mod r#type {
         mod automation;
@@ -23,7 +23,7 @@ mod controllers {
 mod webhooks {
     mod cache {
         mod v1alpha1 {
-            mod app {
+            mod memcached {
                 mod default;
                 mod validate;
             }

@@ -14,15 +14,15 @@ pub const NAME: &str = "type-sample";
 /// The condition that reports readiness: `True` when the last run succeeded.
 pub const READY: ReadyCondition = ReadyCondition::positive("Ready");
 
-/// The role. The methods of `Automation` set how it runs: with `reconcile_period`, for example, how
+/// The playbook. The methods of `Automation` set how it runs: with `reconcile_period`, for example, how
 /// often it runs without a change.
 pub static AUTOMATION: LazyLock<Automation> = LazyLock::new(automation);
 
 fn automation() -> Automation {
-    Automation::role("app")
+    Automation::playbook("playbooks/sample.yml")
 }
 
-/// Runs the role. `make manifests` derives the permissions from its tasks.
+/// Runs the playbook. `make manifests` derives the permissions from its tasks.
 ///
 /// Add `.needs::<Ingress>(&[…])` for a kind that a task takes from a variable: get, list, watch,
 /// create, update, patch and delete for one that it writes, get and list for one that it reads.
@@ -32,7 +32,7 @@ pub fn controller() -> Controller<Sample, Context> {
         .runs_ansible(&AUTOMATION)
 }
 
-/// Runs the role for `object`, if something has changed that it depends on.
+/// Runs the playbook for `object`, if something has changed that it depends on.
 async fn reconcile(object: Arc<Sample>, context: Arc<Context>) -> Result<Action, Error> {
     context.ansible.reconcile(&*object).await
 }

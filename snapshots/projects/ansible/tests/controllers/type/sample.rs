@@ -9,7 +9,7 @@ use caches::controllers::r#type::sample::READY;
 
 use crate::cluster;
 
-/// The role runs for the sample. Nothing runs Pods here, so tasks that wait for some fail.
+/// The playbook runs for the sample. Nothing runs Pods here, so tasks that wait for some fail.
 #[tokio::test]
 async fn runs() -> anyhow::Result<()> {
     let cluster = cluster()?;

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 // It takes any field. With fields of your own in its place, the API server checks them.
-/// The variables of the role `app`: the field `serviceType` is `service_type`.
+/// The variables of the playbook `playbooks/sample.yml`: the field `serviceType` is `service_type`.
 #[derive(Clone, Debug, Default, PartialEq, CustomResource, Deserialize, JsonSchema, Serialize)]
 #[kube(
     group = "type.example.com",
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
     plural = "samples",
     category = "caches-all",
     namespaced,
-    doc = "Sample is what an Ansible role runs for.",
+    doc = "Sample is what an Ansible playbook runs for.",
     derive = "Default",
     derive = "PartialEq",
     status = "AnsibleStatus",

@@ -2,7 +2,7 @@
 
 use kube::api::PostParams;
 
-use caches::api::cache::v1alpha1::App;
+use caches::api::cache::v1alpha1::Memcached;
 
 use crate::cluster;
 
@@ -10,14 +10,14 @@ use crate::cluster;
 #[tokio::test]
 async fn admits_a_valid_object() -> anyhow::Result<()> {
     let cluster = cluster()?;
-    let api = cluster.api::<App>()?;
+    let api = cluster.api::<Memcached>()?;
     // A minimal object that the CRD's schema allows. If CEL rules require more, write one by hand.
-    let app = cluster.minimal_object("admitted").await?;
+    let memcached = cluster.minimal_object("admitted").await?;
     let params = PostParams {
         dry_run: true,
         ..PostParams::default()
     };
-    api.create(&params, &app).await?;
-    assert!(cluster.operator()?.validated(&app));
+    api.create(&params, &memcached).await?;
+    assert!(cluster.operator()?.validated(&memcached));
     Ok(())
 }

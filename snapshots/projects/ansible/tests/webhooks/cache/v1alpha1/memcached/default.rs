@@ -2,7 +2,7 @@
 
 use kube::api::PostParams;
 
-use caches::api::cache::v1alpha1::App;
+use caches::api::cache::v1alpha1::Memcached;
 
 use crate::cluster;
 
@@ -11,17 +11,17 @@ use crate::cluster;
 #[tokio::test]
 async fn defaults_an_object() -> anyhow::Result<()> {
     let cluster = cluster()?;
-    let api = cluster.api::<App>()?;
+    let api = cluster.api::<Memcached>()?;
     // A minimal object that the CRD's schema allows. If CEL rules require more, write one by hand.
-    let app = cluster.minimal_object("defaulted").await?;
+    let memcached = cluster.minimal_object("defaulted").await?;
     let params = PostParams {
         dry_run: true,
         ..PostParams::default()
     };
-    let stored = api.create(&params, &app).await?;
-    assert!(cluster.operator()?.defaulted(&app));
-    let again = App {
-        metadata: app.metadata,
+    let stored = api.create(&params, &memcached).await?;
+    assert!(cluster.operator()?.defaulted(&memcached));
+    let again = Memcached {
+        metadata: memcached.metadata,
         ..stored.clone()
     };
     assert_eq!(api.create(&params, &again).await?.spec, stored.spec);

@@ -6,16 +6,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 // It takes any field. With fields of your own in its place, the API server checks them.
-/// The variables of the role `app`: the field `serviceType` is `service_type`.
+/// The variables of the role `memcached`: the field `serviceType` is `service_type`.
 #[derive(Clone, Debug, Default, PartialEq, CustomResource, Deserialize, JsonSchema, Serialize)]
 #[kube(
     group = "cache.example.com",
     version = "v1alpha1",
-    kind = "App",
-    plural = "apps",
+    kind = "Memcached",
+    plural = "memcacheds",
     category = "caches-all",
     namespaced,
-    doc = "App is what an Ansible role runs for.",
+    doc = "Memcached is what an Ansible role runs for.",
     derive = "Default",
     derive = "PartialEq",
     status = "AnsibleStatus",
@@ -31,4 +31,4 @@ use serde::{Deserialize, Serialize};
     )
 )]
 #[serde(transparent)]
-pub struct AppSpec(pub Variables);
+pub struct MemcachedSpec(pub Variables);

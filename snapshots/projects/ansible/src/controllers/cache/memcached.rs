@@ -6,10 +6,10 @@ use operator_ansible::{Automation, Error, RunsAnsible};
 use operator_runtime::{Action, Controller, ReadyCondition};
 
 use crate::Context;
-use crate::api::cache::app::App;
+use crate::api::cache::memcached::Memcached;
 
 /// The name of this controller in logs, metrics and probes.
-pub const NAME: &str = "cache-app";
+pub const NAME: &str = "cache-memcached";
 
 /// The condition that reports readiness: `True` when the last run succeeded.
 pub const READY: ReadyCondition = ReadyCondition::positive("Ready");
@@ -19,20 +19,20 @@ pub const READY: ReadyCondition = ReadyCondition::positive("Ready");
 pub static AUTOMATION: LazyLock<Automation> = LazyLock::new(automation);
 
 fn automation() -> Automation {
-    Automation::role("app")
+    Automation::role("memcached")
 }
 
 /// Runs the role. `make manifests` derives the permissions from its tasks.
 ///
 /// Add `.needs::<Ingress>(&[…])` for a kind that a task takes from a variable: get, list, watch,
 /// create, update, patch and delete for one that it writes, get and list for one that it reads.
-pub fn controller() -> Controller<App, Context> {
+pub fn controller() -> Controller<Memcached, Context> {
     Controller::new(NAME, reconcile)
         .condition(READY)
         .runs_ansible(&AUTOMATION)
 }
 
-/// Runs the role for `app`, if something has changed that it depends on.
-async fn reconcile(app: Arc<App>, context: Arc<Context>) -> Result<Action, Error> {
-    context.ansible.reconcile(&*app).await
+/// Runs the role for `memcached`, if something has changed that it depends on.
+async fn reconcile(memcached: Arc<Memcached>, context: Arc<Context>) -> Result<Action, Error> {
+    context.ansible.reconcile(&*memcached).await
 }

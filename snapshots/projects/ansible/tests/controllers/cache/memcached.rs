@@ -4,8 +4,8 @@ use kube::ResourceExt as _;
 use kube::api::PostParams;
 use operator_runtime::envtest::{sample, wait_for};
 
-use caches::api::cache::app::App;
-use caches::controllers::cache::app::READY;
+use caches::api::cache::memcached::Memcached;
+use caches::controllers::cache::memcached::READY;
 
 use crate::cluster;
 
@@ -13,11 +13,11 @@ use crate::cluster;
 #[tokio::test]
 async fn runs() -> anyhow::Result<()> {
     let cluster = cluster()?;
-    let api = cluster.api::<App>()?;
-    let app: App = sample("config/samples")?;
+    let api = cluster.api::<Memcached>()?;
+    let memcached: Memcached = sample("config/samples")?;
     let params = PostParams::default();
-    api.create(&params, &app).await?;
-    wait_for(&api, &app.name_any(), READY).await?;
+    api.create(&params, &memcached).await?;
+    wait_for(&api, &memcached.name_any(), READY).await?;
     // RBAC refused no call, because `make manifests` finds them in the tasks.
     assert_eq!(cluster.operator()?.refused(), Vec::<String>::new());
     Ok(())

@@ -3,19 +3,19 @@
 use operator_runtime::webhook::{Change, Denied, FieldErrors, Request, Webhook};
 
 use crate::Context;
-use crate::api::cache::v1alpha1::App;
+use crate::api::cache::v1alpha1::Memcached;
 
 /// Declares this webhook, which the API server calls before it stores a new or changed object.
 /// `make manifests` derives its configuration from this function.
 /// The API server also sends it the objects of other versions, converted to this one, unless every
 /// version of the kind has this webhook.
-pub fn webhook() -> Webhook<App, Context> {
+pub fn webhook() -> Webhook<Memcached, Context> {
     Webhook::validating(validate)
 }
 
 /// Denies an invalid object, and reports all of its errors at once.
 async fn validate(
-    change: &Change<App>,
+    change: &Change<Memcached>,
     _request: &Request,
     _context: &Context,
 ) -> Result<(), Denied> {
@@ -36,16 +36,16 @@ async fn validate(
 
 /// Checks the rules for all objects, new and updated. A rule that stored objects break would deny every
 /// update of them, also of their finalizers: check a new rule in `check_update`, where its field changes.
-fn check(_app: &App, _errors: &mut FieldErrors) {
+fn check(_memcached: &Memcached, _errors: &mut FieldErrors) {
     // For example, once you use both parameters and drop their underscores:
-    // if app.spec.0.get("size").is_none() {
+    // if memcached.spec.0.get("size").is_none() {
     //     errors.required("spec.size", "the role needs it");
     // }
 }
 
 /// Checks the rules for changes, such as fields that may not change. A stored field that does not
 /// decode counts as unchanged, so that users can repair it.
-fn check_update(_old: &App, _new: &App, _errors: &mut FieldErrors) {
+fn check_update(_old: &Memcached, _new: &Memcached, _errors: &mut FieldErrors) {
     // For example, once you use the parameters and drop their underscores:
     // if old.spec.0.get("storageClass") != new.spec.0.get("storageClass") {
     //     errors.forbidden("spec.storageClass", "may not change");
@@ -61,17 +61,17 @@ mod tests {
     #[tokio::test]
     async fn denies_only_invalid_changes() {
         let context = Fake::default().context(Context::new).await;
-        let app = App::default();
+        let memcached = Memcached::default();
         let update = Change::Update {
-            old: app.clone(),
-            new: app.clone(),
+            old: memcached.clone(),
+            new: memcached.clone(),
         };
         // Each change, and the error it should produce: `spec.size: Required value: …`.
         // Add an update of each field that may not change: `spec.storageClass: Forbidden: may not change`.
         let table = [
-            (Change::Create(app.clone()), ""),
+            (Change::Create(memcached.clone()), ""),
             (update, ""),
-            (Change::Delete(app), ""),
+            (Change::Delete(memcached), ""),
         ];
         for (change, expected) in table {
             let result = validate(&change, &Request::default(), &context).await;
