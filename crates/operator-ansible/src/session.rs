@@ -1,15 +1,18 @@
 //! What the proxy knows of a run: its custom resource, and the kinds of what it created.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 use axum::http::Method;
 use parking_lot::Mutex;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::Notify;
 
 use crate::{
     dependents::{Dependents, Key},
+    marks,
+    memory::Memory,
     owner::Owner,
+    proxy,
     status::RecordedKind,
 };
 
@@ -21,6 +24,7 @@ pub(crate) struct Session {
     pub(crate) key: Key,
     pub(crate) dependents: Arc<Dependents>,
     pub(crate) kinds: Arc<Kinds>,
+    pub(crate) memory: Arc<Memory>,
 }
 
 /// The kinds of what the runs of an object created.
@@ -29,6 +33,8 @@ pub(crate) struct Kinds {
     all: Mutex<Vec<RecordedKind>>,
     /// Is notified when there is another one.
     pub(crate) more: Notify,
+    /// The uids of what got the label. Whoever removes it again wins: nobody is to add it forever.
+    labelled: Mutex<HashSet<String>>,
 }
 
 impl Kinds {
@@ -51,10 +57,7 @@ impl Session {
     /// Notes the answer to a call about one object.
     pub(crate) fn note(&self, target: &Target, method: &Method, object: &Value) {
         if *method == Method::DELETE {
-            // The object, or a status with its uid.
-            let uid = &object["metadata"]["uid"];
-            let uid = uid.as_str().or(object["details"]["uid"].as_str());
-            if let Some(uid) = uid {
+            if let Some(uid) = proxy::deleted(object) {
                 self.dependents.deleted(&self.key, uid);
             }
             return;
@@ -63,19 +66,39 @@ impl Session {
             return;
         }
         self.dependents.wrote(&self.key, object);
-        if let Some(kind) = object["kind"].as_str() {
+        // Tables and mere metadata have kinds of their own.
+        let of = object["apiVersion"].as_str().unwrap_or_default();
+        if let Some(kind) = object["kind"].as_str()
+            && !of.starts_with("meta.k8s.io/")
+        {
             self.kinds.extend([target.kind(kind)]);
         }
+    }
+
+    /// The patch that adds the label by which objects are watched, if this one is the owner's and lacks it: operator-sdk created it.
+    pub(crate) fn label(&self, object: &Value) -> Option<Value> {
+        let metadata = &object["metadata"];
+        let uid = metadata["uid"].as_str()?;
+        let is_whole = !object["apiVersion"].as_str()?.starts_with("meta.k8s.io/");
+        let lacks = self.marks
+            && is_whole
+            && metadata["deletionTimestamp"].is_null()
+            && metadata["labels"][marks::CONTROLLER].is_null()
+            && self.owner.owns(object)
+            && self.kinds.labelled.lock().insert(uid.to_owned());
+        // With the uid, the API server refuses it for another object of the name.
+        let labels = json!({ marks::CONTROLLER: self.owner.controller });
+        lacks.then(|| json!({ "metadata": { "uid": uid, "labels": labels } }))
     }
 }
 
 /// What the path of a call names.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Target {
-    group: String,
+    pub(crate) group: String,
     version: String,
     pub(crate) namespace: Option<String>,
-    plural: String,
+    pub(crate) plural: String,
     pub(crate) name: Option<String>,
     subresource: Option<String>,
 }
@@ -120,7 +143,27 @@ impl Target {
         )
     }
 
-    fn kind(&self, kind: &str) -> RecordedKind {
+    /// Whether it is an object of this kind.
+    pub(crate) fn is_of(&self, kind: &RecordedKind) -> bool {
+        kind.version() == (&*self.group, &*self.version)
+            && kind.plural == self.plural
+            && kind.namespaced == self.namespace.is_some()
+    }
+
+    /// The path of the object with this name.
+    pub(crate) fn path(&self, name: &str) -> String {
+        let mut path = match self.group.as_str() {
+            "" => format!("/api/{}", self.version),
+            group => format!("/apis/{group}/{}", self.version),
+        };
+        if let Some(namespace) = &self.namespace {
+            path.extend(["/namespaces/", namespace]);
+        }
+        path.extend(["/", &*self.plural, "/", name]);
+        path
+    }
+
+    pub(crate) fn kind(&self, kind: &str) -> RecordedKind {
         RecordedKind {
             api_version: match self.group.as_str() {
                 "" => self.version.clone(),

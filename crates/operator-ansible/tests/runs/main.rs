@@ -3,6 +3,11 @@
 #![cfg(unix)]
 
 mod app;
+mod faults;
+mod fence;
+mod fields;
 mod figures;
 mod killed;
 mod life;
+mod process;
+mod reads;
