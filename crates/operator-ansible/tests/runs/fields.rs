@@ -229,7 +229,8 @@ impl Object {
         eventually(LIMIT, async || {
             let ran = self.ran().await?;
             sleep(QUIET).await;
-            ensure!(ran.is_some() && self.ran().await? == ran);
+            let after = self.ran().await?;
+            ensure!(ran.is_some() && after == ran, "{ran:?} {after:?}");
             Ok(ran)
         })
         .await
@@ -334,15 +335,18 @@ async fn reconcile_period() -> Result<()> {
         timed.runs_again(&before).await?;
     }
     // The default is 10 h; an annotation wins.
-    let plain = Object::create("Plain", "period", json!({})).await?;
-    let before = plain.rests().await?;
+    let plain = Object::create("Plain", "period-by-default", json!({})).await?;
+    let before = plain.rests().await.context("10 h")?;
     let period = "ansible.sdk.operatorframework.io/reconcile-period";
     plain.annotate(period, "2s").await?;
     plain.runs_again(&before).await?;
     plain.annotate(period, "0").await?;
-    plain.rests().await?;
+    plain.rests().await.context("zero means never")?;
     timed.annotate(period, "0").await?;
-    timed.rests().await?;
+    timed
+        .rests()
+        .await
+        .context("zero means never, for any default")?;
     Ok(())
 }
 
