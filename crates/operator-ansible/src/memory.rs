@@ -89,8 +89,9 @@ impl Known {
 }
 
 impl Memory {
-    /// A run begins.
+    /// A run begins. A watch of the one before may have ended.
     pub(crate) fn begin(&self) {
+        self.shown.lock().clear();
         let mut known = self.known.lock();
         known.retain(|_, known| known.under_way > 0 || known.at.elapsed() < KEPT);
     }
@@ -226,6 +227,11 @@ mod tests {
     fn memory() -> (Arc<Memory>, Arc<Mutex<Value>>) {
         let memory = Arc::<Memory>::default();
         let shown = Arc::new(Mutex::new(object("u", "5")));
+        show(&memory, &shown);
+        (memory, shown)
+    }
+
+    fn show(memory: &Memory, shown: &Arc<Mutex<Value>>) {
         let kind = target(PATH).kind("ConfigMap");
         let found = shown.clone();
         let find: Find = Box::new(move |namespace, name| {
@@ -233,7 +239,6 @@ mod tests {
             is_it.then(|| Arc::new(from_value(found.lock().clone()).unwrap()))
         });
         memory.show(vec![(kind, find)]);
-        (memory, shown)
     }
 
     fn tells(memory: &Memory) -> bool {
@@ -270,9 +275,13 @@ mod tests {
         drop(write);
         assert!(!tells(&memory), "the watch shows an older one");
         memory.begin();
+        show(&memory, &shown);
         assert!(!tells(&memory), "in the next run, too");
         *shown.lock() = object("u", "7");
         assert!(tells(&memory));
+        memory.begin();
+        assert!(!tells(&memory), "nothing is watched yet");
+        show(&memory, &shown);
         memory.saw(&target(PATH), &object("u", "8"));
         assert!(!tells(&memory), "it has read a newer one");
     }
