@@ -29,6 +29,7 @@ mod runs;
 mod server;
 mod session;
 mod status;
+mod target;
 mod vars;
 
 pub use added::AnsibleObject;

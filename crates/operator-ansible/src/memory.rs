@@ -11,7 +11,7 @@ use kube::api::DynamicObject;
 use parking_lot::Mutex;
 use serde_json::Value;
 
-use crate::{session::Target, status::RecordedKind};
+use crate::{status::RecordedKind, target::Target};
 
 /// How long it is kept what a run wrote. No watch is so late.
 const KEPT: Duration = Duration::from_secs(10 * 60);

@@ -27,7 +27,8 @@ use tokio::task::JoinHandle;
 
 use crate::{
     program,
-    session::{Session, Target},
+    session::{Session, deleted},
+    target::Target,
 };
 
 /// The largest object that a run may send. That of the API server is 3 MiB.
@@ -301,12 +302,6 @@ fn asks_plainly(parts: &http::request::Parts) -> bool {
         })
     });
     query.split('&').all(is_plain) && accepts
-}
-
-/// The uid in the answer to a deletion: that of the object, or in a status.
-pub(crate) fn deleted(answer: &Value) -> Option<&str> {
-    let uid = &answer["metadata"]["uid"];
-    uid.as_str().or(answer["details"]["uid"].as_str())
 }
 
 /// Adds the label to an object, and returns it as it is then.
