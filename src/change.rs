@@ -106,7 +106,7 @@ impl Note {
             NoteKind::Unmerged => vec![self.branch().into()],
             NoteKind::Missing => vec![Script::forge("restore").arg(path).into()],
             NoteKind::Markers => vec![Script::edit([path]).into()],
-            NoteKind::NoChart => vec![self.chart().into()],
+            NoteKind::NoChart | NoteKind::NoAnsible => vec![self.recipe().into()],
             NoteKind::Orphaned
             | NoteKind::Dropped
             | NoteKind::Owned
@@ -117,10 +117,13 @@ impl Note {
         }
     }
 
-    /// The command that brings the chart of a missing file back, if git has it.
-    pub fn chart(&self) -> Script {
-        let directory = self.path.parents().next_back().unwrap_or_default();
-        Script::of("git checkout --").arg(directory)
+    /// The command that brings a missing chart, role or playbook back, if git has it.
+    pub fn recipe(&self) -> Script {
+        let place = match self.what {
+            NoteKind::NoChart => self.path.parents().next_back().unwrap_or_default(),
+            _ => self.path.as_str(),
+        };
+        Script::of("git checkout --").arg(place)
     }
 
     /// The command that shows the other branch's change of an unmerged file.
@@ -175,6 +178,8 @@ pub enum NoteKind {
     Unmerged,
     /// The Helm chart of a kind is gone.
     NoChart,
+    /// The Ansible role or playbook of a kind is gone.
+    NoAnsible,
 }
 
 impl NoteKind {
@@ -193,6 +198,7 @@ impl NoteKind {
             Self::Markers => "markers",
             Self::Unmerged => "unmerged",
             Self::NoChart => "no-chart",
+            Self::NoAnsible => "no-ansible",
         }
     }
 }

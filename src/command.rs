@@ -2,6 +2,8 @@
 
 mod check;
 pub mod checklist;
+mod copy;
+mod create_ansible;
 mod create_api;
 mod create_chart;
 mod create_version;
@@ -141,8 +143,12 @@ fn dispatch(cli: &Cli, report: &Report) -> Result<u8> {
 /// Refuses to keep files that the command line says to overwrite.
 fn refuse_keep(cli: &Cli) -> Result<()> {
     let words = match &cli.command {
-        // A chart is merged with `--force`, and nothing of it is overwritten.
-        Command::Create(Create::Api(flags)) if flags.chart.helm_chart.is_some() => return Ok(()),
+        // What is copied is merged with `--force`, and nothing of it is overwritten.
+        Command::Create(Create::Api(flags))
+            if flags.chart.helm_chart.is_some() || flags.ansible.first().is_some() =>
+        {
+            return Ok(());
+        }
         Command::Create(Create::Api(flags)) if flags.force => "--force",
         Command::Create(Create::Webhook(flags)) if flags.force => "--force",
         Command::Disown(_) => "disown",

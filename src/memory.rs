@@ -25,8 +25,9 @@ pub const LOCK: &str = ".operator-forge/lock";
 /// The last applied `PROJECT`, relative to the project's root.
 pub const APPLIED_PROJECT: &str = ".operator-forge/PROJECT";
 
-/// The Helm charts as they were copied, a directory for each chart.
-pub const COPIES: &str = ".operator-forge/charts";
+/// The directories of what is copied into a project: Helm charts, and Ansible roles and playbooks. Each has its last copies in
+/// `.operator-forge/`.
+pub const COPIED: [&str; 3] = ["charts", "playbooks", "roles"];
 
 /// The CRDs that types are generated from, a directory for each CRD and a file for each version.
 const CRDS: &str = ".operator-forge/crds/";
@@ -60,24 +61,26 @@ pub fn definition_path(name: &CrdName, version: Version) -> Result<RelPath> {
     Ok(format!("{CRDS}{name}/{version}.json").parse()?)
 }
 
-/// The path of the last copy of a file that was copied to `path`, which is in `charts/`.
+/// The path of the last copy of a file that was copied to `path`.
 pub fn copy_path(path: &RelPath) -> Result<RelPath> {
     Ok(format!("{DIRECTORY}/{path}").parse()?)
 }
 
-/// The last copy of the chart `name`, by the paths of its files in the project. It is empty if none was copied.
-pub fn copies(root: &Path, name: &str) -> Result<BTreeMap<RelPath, Vec<u8>>> {
-    let directory = root.join(COPIES).join(name);
-    if !directory.is_dir() {
+/// The last copy of what is at `place`, a directory or a file, by the paths of its files in the project. It is empty if none was
+/// copied.
+pub fn copies(root: &Path, place: &str) -> Result<BTreeMap<RelPath, Vec<u8>>> {
+    let copy = format!("{DIRECTORY}/{place}");
+    if !root.join(&copy).exists() {
         return Ok(BTreeMap::new());
     }
-    let found = tree::search(&directory, &[], |_| true);
+    let found = tree::search(&root.join(&copy), &[], |_| true);
     let found = found.map_err(|it| {
+        let kind = place.split('/').next().unwrap_or_default();
         Failure::refused(format!("cannot read `{}`: {}", it.path.display(), it.error))
             .note(format!(
-                "`{COPIES}` has the charts as they were copied, which newer ones are merged with"
+                "`{DIRECTORY}/{kind}` has the {kind} as they were copied, which newer ones are merged with"
             ))
-            .advise(Script::of("git checkout HEAD --").arg(format!("{COPIES}/{name}")))
+            .advise(Script::of("git checkout HEAD --").arg(copy))
     })?;
     let of_project = |(path, bytes): (PathBuf, Vec<u8>)| {
         let path = path.strip_prefix(root.join(DIRECTORY)).ok()?.to_str()?;

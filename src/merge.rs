@@ -34,7 +34,7 @@ impl Driver {
     pub fn of(path: &RelPath) -> Self {
         match path.extension() {
             // Only what they render is YAML.
-            _ if is_chart_template(path) => Self::Text,
+            _ if is_template(path) => Self::Text,
             "rs" => Self::Rust,
             "toml" => Self::Toml,
             "yaml" | "yml" => Self::Yaml,
@@ -85,9 +85,10 @@ impl Driver {
     }
 }
 
-/// Whether a file is a template of a Helm chart in the project.
-fn is_chart_template(path: &RelPath) -> bool {
-    path.as_str().starts_with("charts/") && path.as_str().contains("/templates/")
+/// Whether a file is a template of a Helm chart or of an Ansible role in the project.
+fn is_template(path: &RelPath) -> bool {
+    let path = path.as_str();
+    ["charts/", "roles/"].iter().any(|it| path.starts_with(it)) && path.contains("/templates/")
 }
 
 /// Merges two sets of lines: removes the lines that the template dropped from `ours`, and appends those that it added. The user's order and comments stay.

@@ -4,10 +4,12 @@
 //! Invariants: a value of these types never needs another check; every suggestion is accepted; [`rust`] decides the names of
 //! modules, types and packages, never a template.
 
+mod ansible;
 mod flag;
 pub mod kubernetes;
 mod path;
 pub mod plural;
+mod recipe;
 mod rule;
 pub mod rust;
 mod version;
@@ -22,6 +24,7 @@ use std::{fmt, str::FromStr};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 pub use self::flag::{flag_of, parse_flag};
+pub use self::recipe::Recipe;
 pub use self::version::Version;
 
 /// Why a text is not a valid name.
@@ -170,6 +173,8 @@ names! {
     RustPath("type", path::RUST, path::rust_fault, path::rust_like);
     /// The directory of a Helm chart in the project, such as `charts/memcached`.
     ChartPath("chart", path::CHART, path::chart_fault, path::chart_like);
+    /// What Ansible runs, such as `roles/memcached`, `playbooks/memcached.yml` or `example.cache.memcached`.
+    AnsiblePath("ansible", ansible::RULE, ansible::fault, ansible::like);
 }
 
 impl Domain {

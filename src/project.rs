@@ -58,8 +58,8 @@ use crate::advice::Script;
 use crate::error::{Failure, Result};
 use crate::field::Field;
 use crate::name::{
-    ChartPath, ControllerName, Domain, Group, Kind, LeaseName, Plural, ProjectName, RustPath,
-    ShortName, Version, api_group,
+    AnsiblePath, ChartPath, ControllerName, Domain, Group, Kind, LeaseName, Plural, ProjectName,
+    Recipe, RustPath, ShortName, Version, api_group,
     kubernetes::{self, CoreType, KubernetesVersion},
     rust,
 };
@@ -170,6 +170,8 @@ pub struct Resource {
     pub source: Option<Source>,
     /// The Helm chart whose releases the objects are: the fields of its types are the chart's values.
     pub chart: Option<ChartPath>,
+    /// The Ansible role or playbook that runs for each object: the fields of its types are variables.
+    pub ansible: Option<AnsiblePath>,
     /// Whether its controller is generated so that the revisions of its releases are kept as Helm keeps them.
     pub helm_storage: bool,
     /// Defaulting and validation of objects of this version, and the versions that are converted to it.
@@ -256,12 +258,19 @@ impl Resource {
             external: None,
             source: None,
             chart: None,
+            ansible: None,
             helm_storage: false,
             webhooks: None,
             options: Extra::new(),
             options_entry: Extra::new(),
             extra: Extra::new(),
         }
+    }
+
+    /// What its default controller runs in place of a reconcile function of the project.
+    pub fn recipe(&self) -> Option<Recipe<'_>> {
+        let chart = self.chart.as_ref().map(Recipe::Chart);
+        chart.or_else(|| self.ansible.as_ref().map(Recipe::Ansible))
     }
 }
 

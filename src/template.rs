@@ -123,7 +123,7 @@ pub fn conversion(
     render::one(&context, template, &subject).map(Some)
 }
 
-/// The files of a kind with a chart whose text depends on what `former`, the operator before this one, did with its objects.
+/// The files of a kind with a chart, role or playbook whose text depends on what `former`, the operator before this one, did with its objects.
 pub fn taken_over(
     project: &Project,
     key: &Key,
@@ -131,7 +131,7 @@ pub fn taken_over(
 ) -> Result<Vec<(RelPath, Content)>> {
     let context = context::context(&project.of_kind(&key.group, &key.kind));
     let mut changed = Vec::new();
-    let is_release = |it: &&Subject| it.scope.has_chart() && it.names.key == *key;
+    let is_release = |it: &&Subject| it.scope.has_recipe() && it.names.key == *key;
     for subject in context.subjects.iter().filter(is_release) {
         let of_former = context::former::taken_over(subject, former);
         for template in catalogue::of(subject.scope) {

@@ -16,8 +16,8 @@ export CARGO_PROFILE_DEV_DEBUG=false
 # The build script of the tool writes what it embeds of other crates, because cargo leaves the directories of other packages out.
 OPERATOR_FORGE_ARCHIVE=$PWD/$archive cargo check --quiet --workspace --all-features --bin operator-forge
 # One command, so that cargo finds those that others depend on before a registry has them.
-needed="chart-api crd-compat crd-types guarded-yaml helm-render kubebuilder-port"
-libraries="operator-ansible operator-helm operator-runtime"
+needed="ansible-api builtin-kinds chart-api crd-compat crd-types guarded-yaml helm-render kubebuilder-port"
+libraries="ansible-api operator-ansible operator-helm operator-runtime"
 # shellcheck disable=SC2046,SC2086 # Names of packages have no spaces.
 cargo package --allow-dirty --no-verify $(printf -- '--package %s ' $needed $libraries operator-forge)
 unpacked=$target/package/unpacked

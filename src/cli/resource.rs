@@ -50,6 +50,8 @@ Examples:
     --external-api-path cert_manager_crds::v1::Certificate --resource=false
   operator-forge create api --helm-chart oci://registry-1.docker.io/bitnamicharts/memcached
   operator-forge create api --helm-chart memcached --helm-chart-repo https://charts.example.com --helm-chart-version 7.4.0
+  operator-forge create api --group cache --ansible-role roles/memcached
+  operator-forge create api --group cache --version v1alpha1 --kind Memcached --generate-role
   operator-forge create api --from-crd config/crd/bases --controller=false
   kubectl get crd certificates.cert-manager.io -o yaml | operator-forge create api --from-crd - --external")]
 pub struct Api {
@@ -96,6 +98,9 @@ pub struct Api {
     /// A chart that the controller installs.
     #[command(flatten)]
     pub chart: Box<ChartFlags>,
+    /// A role or playbook that the controller runs.
+    #[command(flatten)]
+    pub ansible: Box<AnsibleFlags>,
     /// An image that the controller runs.
     #[command(flatten)]
     pub image: ImageFlags,
@@ -129,6 +134,39 @@ pub struct ChartFlags {
     /// With --helm-chart: keep each revision as Helm does too, in a Secret, so that helm list shows the releases
     #[arg(long)]
     pub helm_storage: bool,
+}
+
+/// `--ansible-role`, `--ansible-playbook` and their likes.
+#[derive(Args, Debug, Default)]
+pub struct AnsibleFlags {
+    /// Run an Ansible role for each object, whose spec has the variables. The directory is copied to roles/NAME
+    /// [default version: v1alpha1, kind: NAME]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub ansible_role: Option<String>,
+    /// Run an Ansible playbook for each object, whose spec has the variables. The file is copied to playbooks/; beside --ansible-role, the
+    /// playbook runs
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub ansible_playbook: Option<String>,
+    /// Run a new Ansible role, roles/KIND, to write your tasks in
+    #[arg(long)]
+    pub generate_role: bool,
+    /// Run a new Ansible playbook, playbooks/KIND.yml, which has the role of the command, if there is one
+    #[arg(long)]
+    pub generate_playbook: bool,
+}
+
+impl AnsibleFlags {
+    /// The first flag that is given.
+    pub fn first(&self) -> Option<&'static str> {
+        let given = [
+            ("--ansible-role", self.ansible_role.is_some()),
+            ("--ansible-playbook", self.ansible_playbook.is_some()),
+            ("--generate-role", self.generate_role),
+            ("--generate-playbook", self.generate_playbook),
+        ];
+        let mut given = given.into_iter().filter(|(_, given)| *given);
+        given.next().map(|(flag, _)| flag)
+    }
 }
 
 /// `--image` and its options.

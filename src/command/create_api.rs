@@ -1,6 +1,6 @@
 //! `create api`: a custom resource, a controller, or both.
 
-use super::{create_chart, create_version, import_api};
+use super::{create_ansible, create_chart, create_version, import_api};
 use crate::{
     advice::NextStep,
     arguments::{external, fields, type_of::type_of},
@@ -19,6 +19,9 @@ pub fn run(workspace: &Workspace, api: &Api, prompt: Prompt<'_>) -> Result<Reque
         return create_chart::run(workspace, api, source, remarks);
     }
     create_chart::refuse_options(workspace, api)?;
+    if api.ansible.first().is_some() {
+        return create_ansible::run(workspace, api, prompt, remarks);
+    }
     if let Some(source) = &api.from_crd {
         return import_api::run(workspace, api, source, remarks);
     }
@@ -97,6 +100,7 @@ fn create(project: &Project, api: &Api, prompt: Prompt<'_>) -> Result<CreateApi>
         fields,
         chart: None,
         helm_storage: false,
+        ansible: None,
         domain: None,
         force: api.force,
     })

@@ -1,6 +1,5 @@
 //! `create api --helm-chart`: a kind whose objects are releases of a Helm chart.
 
-pub mod copy;
 pub mod source;
 mod storage;
 
@@ -9,7 +8,7 @@ use heck::ToUpperCamelCase as _;
 use helm_render::{Options, chart::Chart, render, values::Table};
 
 use self::source::Source;
-use super::import_api;
+use super::{copy, import_api};
 use crate::{
     advice::{Advice, NextStep, Script},
     cli::Api,
@@ -45,7 +44,8 @@ pub fn run(
     if create.helm_storage && is_update && !create.force {
         return Err(storage::set_storage(&key));
     }
-    let copied = copy::of(&workspace.root, &source, &path)?;
+    let original = source.original(&path);
+    let copied = copy::of(&workspace.root, &original)?;
     // A chart with this name may be another kind's, too.
     let mut resources = before.resources();
     let holder = match is_update {
@@ -55,13 +55,13 @@ pub fn run(
             .map(|(holder, _)| holder),
     };
     if let Some(holder) = holder.filter(|_| !create.force) {
-        return Err(copied.refusal(&source, &path, holder));
+        return Err(copied.refusal(&original, holder));
     }
     let project = before.create_api(&create)?;
     let files = template::files_of(&project, &key, &create)?;
     remarks.extend(derived(&path, &source.chart));
     let fault = fault(&source.chart);
-    let kept = copied.left(&path);
+    let kept = copied.left(&original);
     let left: Vec<String> = fault.into_iter().chain(kept).collect();
     remarks.extend(left.clone());
     // A newer chart leaves the controller and its test as they are.
@@ -137,6 +137,10 @@ fn refuse_flags(api: &Api) -> Result<()> {
         ("--finalizer", api.finalizer.is_some()),
         ("--image", api.image.image.is_some()),
         ("--from-version", api.from_version.is_some()),
+        (
+            api.ansible.first().unwrap_or_default(),
+            api.ansible.first().is_some(),
+        ),
         ("--external-api-path", of_crate.external_api_path.is_some()),
         (
             "--external-api-domain",
@@ -179,6 +183,7 @@ fn create(api: &Api, chart: &Chart, path: &ChartPath) -> Result<CreateApi> {
         fields: Fields::default(),
         chart: Some(path.clone()),
         helm_storage: api.chart.helm_storage,
+        ansible: None,
         domain: None,
         resource: true,
         external: None,
@@ -254,16 +259,6 @@ fn permissions(chart: &Chart) -> Vec<String> {
             .push("permissions: `.needs::<…>(&[Verb::…])` at the controller adds one".to_owned());
     }
     remarks
-}
-
-/// Some paths as words: the first ones, and how many more there are.
-fn listed<'a>(paths: impl ExactSizeIterator<Item = &'a str>) -> String {
-    let more = paths.len().saturating_sub(NAMED);
-    let mut shown: Vec<_> = paths.take(NAMED).map(|path| format!("`{path}`")).collect();
-    if more > 0 {
-        shown.push(format!("and {more} more"));
-    }
-    shown.join(", ")
 }
 
 /// The lines of a text as one.

@@ -9,7 +9,7 @@ use crate::{
     cli,
     engine::{Request, Workspace, next},
     error::Result,
-    name::{ChartPath, Group, Kind},
+    name::{Group, Kind, Recipe},
     plan::NamedFiles,
     project::{DeleteApi, DeleteWebhook, Gvk, Key, Project},
     prompt::Prompt,
@@ -32,9 +32,9 @@ pub fn api(workspace: &Workspace, flags: &cli::DeleteApi, prompt: Prompt<'_>) ->
         controller_name: name.map(str::parse).transpose()?,
     })?;
     let step = uncontrolled(before, &project);
-    let charts = left_charts(workspace, &project);
+    let recipes = left_recipes(workspace, &project);
     let mut request = deletion("delete api", workspace, project, flags.keep_files)?;
-    request.remarks.extend(charts);
+    request.remarks.extend(recipes);
     request.next.extend(step);
     Ok(request)
 }
@@ -146,18 +146,21 @@ fn uncontrolled(before: &Project, after: &Project) -> Option<NextStep> {
     ))
 }
 
-/// Remarks about charts that no kind has any more.
-fn left_charts(workspace: &Workspace, after: &Project) -> Vec<String> {
-    let charts = |project: &Project| -> BTreeSet<ChartPath> {
+/// Remarks about charts, roles and playbooks that no kind has any more.
+fn left_recipes(workspace: &Workspace, after: &Project) -> Vec<String> {
+    fn recipes(project: &Project) -> BTreeSet<Recipe<'_>> {
         let resources = project.resources();
-        resources.filter_map(|(_, it)| it.chart.clone()).collect()
+        resources.filter_map(|(_, it)| it.recipe()).collect()
+    }
+    let left = recipes(after);
+    let gone = recipes(&workspace.project).into_iter();
+    let is_there = |recipe: &Recipe<'_>| workspace.root.join(recipe.path()).exists();
+    let gone = gone.filter(|recipe| !left.contains(recipe) && is_there(recipe));
+    let stays = |recipe: Recipe<'_>| {
+        let (word, path) = (recipe.word(), recipe.path());
+        format!("the {word} in `{path}` stays; it is yours to delete")
     };
-    let left = charts(after);
-    let gone = charts(&workspace.project).into_iter();
-    let gone =
-        gone.filter(|chart| !left.contains(chart) && workspace.root.join(chart.as_str()).is_dir());
-    gone.map(|chart| format!("the chart in `{chart}` stays; it is yours to delete"))
-        .collect()
+    gone.map(stays).collect()
 }
 
 /// Asks which of the webhooks to delete.

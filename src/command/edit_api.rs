@@ -9,7 +9,7 @@ use crate::{
     cli,
     engine::{Request, Workspace, conversions, next},
     error::{Failure, Result},
-    name::{ChartPath, ShortName},
+    name::{AnsiblePath, ChartPath, Recipe, ShortName},
     plan::{NamedFiles, Rewritten},
     project::{ApiView, EditApi, FILE, Fields, Key, Project},
     prompt::Prompt,
@@ -28,11 +28,14 @@ pub fn run(workspace: &Workspace, api: &cli::EditApi, prompt: Prompt<'_>) -> Res
     if is_of_crd && adds {
         return Err(generated_from_crd(&template::types_of(before, &key)?));
     }
-    let chart = before.resource(&key).and_then(|entry| entry.chart.as_ref());
-    if let Some(chart) = chart.filter(|_| adds) {
-        return Err(match api.add_field.is_empty() {
-            true => status_of_release(&key),
-            false => values_of_chart(&key, chart),
+    let recipe = before.resource(&key).and_then(|entry| entry.recipe());
+    if let Some(recipe) = recipe.filter(|_| adds) {
+        return Err(match (recipe, api.add_field.is_empty()) {
+            (Recipe::Chart(_), true) => status_of_release(&key),
+            (Recipe::Chart(chart), false) => values_of_chart(&key, chart),
+            (Recipe::Ansible(path), is_status) => {
+                variables_of_ansible(&key, path, &template::types_of(before, &key)?, is_status)
+            }
         });
     }
     let (project, key) = before.edit_api(&EditApi {
@@ -139,6 +142,29 @@ fn status_of_release(key: &Key) -> Failure {
         .note("its type is `ReleaseStatus` of operator-helm, for every chart, and takes no more fields")
         .note("the objects of a release say more: `status.objects` names them")
         .advise(Script::forge("status"))
+}
+
+/// The refusal of fields where they are the variables of a role or playbook.
+fn variables_of_ansible(
+    key: &Key,
+    ansible: &AnsiblePath,
+    types: &RelPath,
+    is_status: bool,
+) -> Failure {
+    let word = ansible.word();
+    let failure = match is_status {
+        true => Failure::refused(format!("the status of `{key}` is that of a run of Ansible"))
+            .note("it takes any field that a task writes with `k8s_status`"),
+        false => Failure::refused(format!(
+            "the fields of `{key}` are the variables of a {word}"
+        ))
+        .note(format!("the {word} `{ansible}` takes any of them")),
+    };
+    failure
+        .note(format!(
+            "`{types}` has the types, which are yours: `make manifests` writes the CRD from them"
+        ))
+        .advise(Script::edit([types.as_str()]).then(Script::of("make manifests")))
 }
 
 /// The refusal where no attribute could be edited, with the text to write there.

@@ -23,7 +23,8 @@ use self::{
 };
 use super::{
     checklist::{Checklist, FILE, Item, Title},
-    create_chart::{self, copy, source::Source},
+    copy,
+    create_chart::{self, source::Source},
 };
 use crate::{
     advice::{Advice, NextStep, Script},
@@ -123,7 +124,7 @@ impl Takeover<'_> {
             }
             None => {}
         }
-        let copied = copy::of(self.root, &source, path)?;
+        let copied = copy::of(self.root, &source.original(path))?;
         if let Some(file) = copied.in_the_way() {
             return Err(Failure::refused(format!("`{file}` is in the way"))
                 .note(format!(
@@ -160,6 +161,7 @@ impl Takeover<'_> {
             fields: Fields::default(),
             chart: Some(chart.clone()),
             helm_storage: false,
+            ansible: None,
             domain: Some(domain),
             resource: true,
             external: None,

@@ -53,8 +53,15 @@ pub fn enter(cli: &mut Cli, words: &mut Vec<String>) -> Option<PathBuf> {
             let source = flags.from_crd.as_mut();
             let chart = &mut flags.chart;
             let is_path = chart.helm_chart_repo.is_none();
-            let source = source.or(chart.helm_chart.as_mut().filter(|_| is_path));
-            source.filter(|it| start.join(&**it).exists()).map(rebase);
+            let ansible = &mut flags.ansible;
+            let sources = [
+                source.or(chart.helm_chart.as_mut().filter(|_| is_path)),
+                ansible.ansible_role.as_mut(),
+                ansible.ansible_playbook.as_mut(),
+            ];
+            let sources = sources.into_iter().flatten();
+            let sources = sources.filter(|it| start.join(&**it).exists());
+            sources.for_each(rebase);
         }
         Command::Edit(flags) => {
             if let Some(file) = &mut flags.license_file {

@@ -20,7 +20,7 @@ pub fn manifests() -> NextStep {
 pub fn delete_crd(before: &Project, api: &ApiView<'_>) -> NextStep {
     let Key { group, kind, .. } = api.key;
     let has_finalizer = before.controllers().iter().any(|it| {
-        let has_one = it.finalizer || it.resource.chart.is_some();
+        let has_one = it.finalizer || it.resource.recipe().is_some();
         has_one && (&it.key.group, &it.key.kind) == (group, kind)
     });
     NextStep::new(

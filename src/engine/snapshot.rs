@@ -8,6 +8,7 @@ use crate::{
     change::{ChangeSet, Note, NoteKind, Policy, lacking},
     error::Result,
     merge,
+    name::Recipe,
     plan::{self, Inputs},
     reconcile::Verdict,
     template,
@@ -24,8 +25,8 @@ pub struct Snapshot<'a> {
     orphans: Vec<RelPath>,
     /// Files of entries that `PROJECT` has lost.
     pub lost: Lost,
-    /// The missing `Chart.yaml` of Helm charts that kinds have.
-    charts: Vec<RelPath>,
+    /// What kinds have and the project lacks: `Chart.yaml` of Helm charts, roles and playbooks.
+    recipes: Vec<(RelPath, NoteKind)>,
 }
 
 impl<'a> Snapshot<'a> {
@@ -70,7 +71,7 @@ impl<'a> Snapshot<'a> {
             request,
             orphans,
             lost: Lost::find(project, &inputs, asked)?,
-            charts: missing_charts(workspace, request)?,
+            recipes: missing_recipes(workspace, request)?,
             inputs,
         })
     }
@@ -121,9 +122,9 @@ impl<'a> Snapshot<'a> {
         let is_left = |path: &&RelPath| !self.inputs.named.rewritten.contains_key(*path);
         let orphans = self.orphans.iter().filter(is_left);
         let orphans = orphans.map(|path| (path, NoteKind::Orphaned));
-        let charts = self.charts.iter().map(|path| (path, NoteKind::NoChart));
+        let recipes = self.recipes.iter().map(|(path, what)| (path, *what));
         set.notes
-            .extend(orphans.chain(charts).map(|(path, what)| Note {
+            .extend(orphans.chain(recipes).map(|(path, what)| Note {
                 path: path.clone(),
                 what,
                 lacks: Vec::new(),
@@ -132,16 +133,23 @@ impl<'a> Snapshot<'a> {
     }
 }
 
-/// The paths at which the charts of kinds are missing, and that the command does not write.
-fn missing_charts(workspace: &Workspace, request: &Request) -> Result<Vec<RelPath>> {
-    let charts = request.project.resources();
-    let charts: BTreeSet<_> = charts.filter_map(|(_, it)| it.chart.as_ref()).collect();
+/// The paths at which charts, roles and playbooks of kinds are missing, and that the command does not write.
+fn missing_recipes(workspace: &Workspace, request: &Request) -> Result<Vec<(RelPath, NoteKind)>> {
+    let recipes = request.project.resources();
+    let recipes: BTreeSet<_> = recipes.filter_map(|(_, it)| it.recipe()).collect();
+    let copied = &request.named.copied;
     let mut missing = Vec::new();
-    for chart in charts {
-        let path: RelPath = format!("{chart}/Chart.yaml").parse()?;
-        let is_written = request.named.copied.contains_key(&path);
+    for recipe in recipes {
+        let (path, what) = match recipe {
+            Recipe::Chart(chart) => (format!("{chart}/Chart.yaml"), NoteKind::NoChart),
+            Recipe::Ansible(path) if path.is_local() => (path.to_string(), NoteKind::NoAnsible),
+            Recipe::Ansible(_) => continue,
+        };
+        let path: RelPath = path.parse()?;
+        let is_inside = |it: &RelPath| *it == path || it.parents().any(|it| it == path.as_str());
+        let is_written = copied.keys().any(is_inside);
         if !is_written && tree::find(&workspace.root, &path)? == Found::Absent {
-            missing.push(path);
+            missing.push((path, what));
         }
     }
     Ok(missing)

@@ -15,7 +15,7 @@ use crate::{
     git::Status,
     memory::{self, Memory},
     merge::markers,
-    name::ChartPath,
+    name::Recipe,
     plan::Rewritten,
     project::{self, Definition, FILE, Key, Project, Source},
     reconcile::LastApplied,
@@ -94,7 +94,7 @@ impl Workspace {
     }
 
     /// The definitions that the types of `after` are generated from, by path. Those of the project before the command that are
-    /// no longer used are `None`, and so are the copies of charts that no kind of `after` has.
+    /// no longer used are `None`, and so are the copies of charts, roles and playbooks that no kind of `after` has.
     pub fn definitions(&self, after: &Project) -> Result<BTreeMap<RelPath, Option<Content>>> {
         let mut definitions = BTreeMap::new();
         let projects = std::iter::once(&self.project).chain(&self.applied);
@@ -106,12 +106,18 @@ impl Workspace {
             let text = source.definition.as_ref().map(|it| it.text().to_owned());
             definitions.insert(path, text.map(|text| text.into_bytes().into()));
         }
-        let charts = after.resources().filter_map(|(_, it)| it.chart.as_ref());
-        let charts: BTreeSet<&str> = charts.map(ChartPath::name).collect();
-        for name in tree::names(&self.root.join(memory::COPIES)) {
-            if !charts.contains(name.as_str()) {
-                let copies = memory::copies(&self.root, &name)?;
-                for path in copies.keys() {
+        let recipes = after.resources().filter_map(|(_, it)| it.recipe());
+        let recipes: Vec<Recipe<'_>> = recipes.collect();
+        // A playbook may have any role.
+        let has_playbook = recipes.iter().any(|it| it.word() == "playbook");
+        for kind in memory::COPIED {
+            for name in tree::names(&self.root.join(memory::DIRECTORY).join(kind)) {
+                let place = format!("{kind}/{name}");
+                let is_used = recipes.iter().any(|it| it.path() == place);
+                if is_used || kind == "roles" && has_playbook {
+                    continue;
+                }
+                for path in memory::copies(&self.root, &place)?.keys() {
                     definitions.insert(memory::copy_path(path)?, None);
                 }
             }
@@ -183,7 +189,7 @@ impl Workspace {
             // A branch brings the code of its controllers along.
             if !is_new {
                 project.check_controllers(applied)?;
-                project.check_charts(applied)?;
+                project.check_recipes(applied)?;
             }
         }
         Ok(Self {

@@ -26,6 +26,7 @@ pub fn flag_of(field: &str) -> String {
         "header" => "license-file",
         "plugin" => "plugins",
         "chart" => "helm-chart",
+        "ansible" => "ansible-role",
         other => return format!("--{}", other.to_kebab_case()),
     };
     format!("--{name}")

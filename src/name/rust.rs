@@ -7,11 +7,11 @@ use heck::ToSnakeCase as _;
 
 pub use self::taken::is_device;
 use self::taken::{
-    CHART_CONTROLLER_IMPORTS, CHART_IMPORTS, CHART_LOCALS, COLLIDING_KINDS,
-    CONTROLLER_TEST_IMPORTS, CRATES, IMAGE_LOCALS, KEYWORDS, LOCALS, PACKAGE_RESERVED,
-    WEBHOOK_IMPORTS,
+    ANSIBLE_CONTROLLER_IMPORTS, ANSIBLE_IMPORTS, ANSIBLE_LOCALS, CHART_CONTROLLER_IMPORTS,
+    CHART_IMPORTS, CHART_LOCALS, COLLIDING_KINDS, CONTROLLER_TEST_IMPORTS, CRATES, IMAGE_LOCALS,
+    KEYWORDS, LOCALS, PACKAGE_RESERVED, WEBHOOK_IMPORTS,
 };
-use super::{ChartPath, ControllerName, Domain, Group, Kind, ProjectName, Version};
+use super::{ChartPath, ControllerName, Domain, Group, Kind, ProjectName, Recipe, Version};
 
 mod taken;
 
@@ -94,9 +94,13 @@ pub fn type_name(kind: &Kind) -> String {
     }
 }
 
-/// Whether the file with the types of a chart's kind imports something of this name.
-pub fn is_chart_import(type_name: &str) -> bool {
-    has(CHART_IMPORTS, type_name)
+/// Whether the file with the types of a kind with `recipe` imports something of this name.
+pub fn is_recipe_import(recipe: Recipe<'_>, type_name: &str) -> bool {
+    let imports = match recipe {
+        Recipe::Chart(_) => CHART_IMPORTS,
+        Recipe::Ansible(_) => ANSIBLE_IMPORTS,
+    };
+    has(imports, type_name)
 }
 
 /// The longest variable: with a longer name, lines of the templates no longer fit.
@@ -131,20 +135,28 @@ pub fn variable_beside_chart(variable: &str) -> String {
     }
 }
 
+/// The variable in the controller of a role or playbook.
+pub fn variable_beside_ansible(variable: &str) -> String {
+    match has(ANSIBLE_LOCALS, variable) {
+        true => "object".to_owned(),
+        false => variable.to_owned(),
+    }
+}
+
 /// The name of the type at `path` in the file of a webhook, and the path that the file imports: `a::Request as RequestResource`
 /// where the type would shadow a name that the file uses.
 pub fn import_beside_webhooks(path: &str) -> (String, String) {
     import(path, WEBHOOK_IMPORTS)
 }
 
-/// The name and the import of the type at `path` in the file of a controller.
-pub fn import_beside_controllers(path: &str) -> (String, String) {
-    import(path, &[])
-}
-
-/// The same in the controller of a chart.
-pub fn import_beside_chart(path: &str) -> (String, String) {
-    import(path, CHART_CONTROLLER_IMPORTS)
+/// The name and the import of the type at `path` in the file of a controller, which runs `recipe` in place of code.
+pub fn import_beside_controllers(path: &str, recipe: Option<Recipe<'_>>) -> (String, String) {
+    let imports = match recipe {
+        None => &[],
+        Some(Recipe::Chart(_)) => CHART_CONTROLLER_IMPORTS,
+        Some(Recipe::Ansible(_)) => ANSIBLE_CONTROLLER_IMPORTS,
+    };
+    import(path, imports)
 }
 
 /// The name and the import of the type at `path` in the integration test of a controller.
@@ -290,7 +302,12 @@ mod tests {
                 let imports = match directory {
                     "tests/controllers" => CONTROLLER_TEST_IMPORTS,
                     // A variant of an enum, and what is imported into the unit tests alone, before which a glob stands back.
-                    "src/controllers" => &[CHART_CONTROLLER_IMPORTS, &["Kube"]].concat(),
+                    "src/controllers" => &[
+                        CHART_CONTROLLER_IMPORTS,
+                        ANSIBLE_CONTROLLER_IMPORTS,
+                        &["Kube"],
+                    ]
+                    .concat(),
                     // The types of a conversion are behind the module of their version, and have these names in its test.
                     _ => &[WEBHOOK_IMPORTS, &["Hub", "Spoke"]].concat(),
                 };
@@ -390,6 +407,12 @@ mod tests {
             IMAGE_LOCALS,
             CONTROLLER_TEST_IMPORTS,
             WEBHOOK_IMPORTS,
+            CHART_IMPORTS,
+            CHART_CONTROLLER_IMPORTS,
+            CHART_LOCALS,
+            ANSIBLE_IMPORTS,
+            ANSIBLE_CONTROLLER_IMPORTS,
+            ANSIBLE_LOCALS,
         ] {
             assert!(list.is_sorted_by(|a, b| a < b), "{list:?}");
         }

@@ -2,9 +2,9 @@
 
 use super::correction::{self, FILE};
 use super::file::{self, ProjectFile};
-use super::{Project, Settings};
+use super::{Project, Resource, Settings};
 use crate::error::{Failure, Result};
-use crate::name::{ChartPath, Domain, ProjectName};
+use crate::name::{Domain, ProjectName};
 
 /// Refuses the text of a `PROJECT` whose domain, name or template set is not that of the project that was last applied.
 ///
@@ -41,16 +41,22 @@ pub fn check_unchanging(text: &[u8], applied: &Project, merged: bool) -> Result<
 }
 
 impl Project {
-    /// Refuses another chart of a kind in `PROJECT` than that of the last command.
-    pub fn check_charts(&self, applied: &Self) -> Result<()> {
+    /// Refuses another chart, role or playbook of a kind in `PROJECT` than that of the last command.
+    pub fn check_recipes(&self, applied: &Self) -> Result<()> {
         for (key, now) in self.resources() {
             let then = applied.resource(key).filter(|then| then.api.is_some());
-            let text = |chart: &Option<ChartPath>| {
-                let chart = chart.as_ref().map(ToString::to_string);
-                chart.unwrap_or_default()
+            let Some(then) = then.filter(|_| now.api.is_some()) else {
+                continue;
             };
-            if let Some(then) = then.filter(|then| now.api.is_some() && now.chart != then.chart) {
-                return Err(changed("chart", &text(&now.chart), &text(&then.chart)));
+            for field in ["chart", "ansible"] {
+                let text = |resource: &Resource| {
+                    let recipe = resource.recipe().filter(|it| it.field() == field);
+                    recipe.map_or_else(String::new, |it| it.path().to_owned())
+                };
+                let (now, then) = (text(now), text(then));
+                if now != then {
+                    return Err(changed(field, &now, &then));
+                }
             }
         }
         Ok(())
@@ -83,7 +89,7 @@ pub fn why_fixed(field: &str) -> &'static str {
         "templates" => {
             "it says which templates made the files, and only `operator-forge update` makes them anew"
         }
-        "chart" => "the types and the controller are yours, and name it",
+        "chart" | "ansible" => "the types and the controller are yours, and name it",
         "image" | "containerCommand" | "containerPort" | "runAsUser" => {
             "the file of the controller is yours, and has it"
         }

@@ -8,7 +8,7 @@ use super::violation::{Violation, violation};
 use super::{ControllerView, DeployImage, Key, Project, Resource, rules};
 use crate::advice::Script;
 use crate::error::{Failure, Result};
-use crate::name::ControllerName;
+use crate::name::{ControllerName, Recipe};
 
 const YOURS: &str = "the file of the controller is yours, and no command changes it";
 
@@ -104,10 +104,19 @@ impl Project {
             false => format!("no command takes the finalizer from the controller `{name}`"),
         })
         .note(YOURS)
-        .note(by_hand(wanted))
+        .note(match controller.resource.recipe() {
+            None => by_hand(wanted),
+            Some(Recipe::Chart(_)) => OF_CHART,
+            Some(Recipe::Ansible(_)) => OF_ANSIBLE,
+        })
         .advise(Script::edit([controller.path()]))
     }
 }
+
+const OF_CHART: &str =
+    "a controller that installs a chart has a finalizer of its own, which uninstalls the release";
+
+const OF_ANSIBLE: &str = "the methods of its `Automation` have it: `.finalizer(Finalizer::new(…))` says what runs before an object is deleted";
 
 /// How a person adds or removes a finalizer.
 fn by_hand(wanted: bool) -> &'static str {

@@ -38,17 +38,20 @@ fn creates() -> impl Strategy<Value = CreateApi> {
         1 => prop::sample::select(vec!["name=foo", "name=extra finalizer", "name=cache-foo", "name=cache-foo finalizer"]),
     ];
     let resource = rare(&["resource=false"]);
-    let chart = rare(&[
+    let content = rare(&[
         "chart=charts/a",
         "chart=charts/a helm-storage",
         "chart=charts/b-c",
         "chart=charts/b.c",
+        "ansible=roles/a",
+        "ansible=playbooks/a.yml",
+        "ansible=example.cache.a",
     ]);
     let own = (
-        group, version, kind, scope, plural, short, controller, resource, chart,
+        group, version, kind, scope, plural, short, controller, resource, content,
     )
         .prop_map(|(g, v, k, a, b, c, d, e, f)| {
-            // Only a type that the project defines has a chart.
+            // Only a type that the project defines has a chart, a role or a playbook.
             let f = if e.is_empty() { f } else { "" };
             create(&format!("{g} {v} {k} {a} {b} {c} {d} {e} {f}"))
         });

@@ -3,12 +3,12 @@
 //! Most are rules of the API server: a CRD that it would refuse is refused here, before anything is written. The others keep two
 //! entries out of one Rust module, type or file. Each check returns its first violation, in words of its own.
 
-mod charts;
 mod controllers;
 mod entries;
 mod fields;
 mod groups;
 mod kinds;
+mod recipes;
 mod webhooks;
 
 #[cfg(test)]
@@ -56,7 +56,7 @@ pub fn check(project: &Project, last: Option<&Key>) -> Result<(), Violation> {
         .or_else(|| kinds::short_names(&apis))
         .or_else(|| kinds::names(&apis))
         .or_else(|| kinds::types(&typed))
-        .or_else(|| charts::check(&entries))
+        .or_else(|| recipes::check(&entries))
         .or_else(|| fields::check(&apis))
         .or_else(|| groups::samples(&apis))
         .or_else(|| controllers::check(&entries))

@@ -17,12 +17,6 @@ pub const VERSION: &str = "0.1.0";
 /// The directory of the copy in a project.
 const VENDORED: &str = "vendor/operator-runtime";
 
-/// The package that projects with charts depend on, of the same release and from the same source.
-const PACKAGE_FOR_CHARTS: &str = "operator-helm";
-
-/// Its copy in a project.
-const VENDORED_FOR_CHARTS: &str = "vendor/operator-helm";
-
 /// The features that a project's tests need.
 const TESTED_WITH: [&str; 2] = ["envtest", "testing"];
 
@@ -124,13 +118,16 @@ impl Runtime {
         inline(self.with_features(crypto, TESTED_WITH))
     }
 
-    /// The value of `operator-helm` under `dependencies`: it has the same source.
-    pub fn chart_dependency(&self) -> String {
+    /// The value of another package of the same release under `dependencies`: it has the same source.
+    pub fn dependency_for(&self, package: &str) -> String {
         match self {
             Self::Registry => Value::from(VERSION).to_string(),
-            Self::Vendored => inline(InlineTable::from_iter([("path", VENDORED_FOR_CHARTS)])),
+            Self::Vendored => {
+                let copy = VENDORED.replace(PACKAGE, package);
+                inline(InlineTable::from_iter([("path", copy)]))
+            }
             Self::Path(directory) => {
-                let beside = format!("{directory}/../{PACKAGE_FOR_CHARTS}");
+                let beside = format!("{directory}/../{package}");
                 inline(InlineTable::from_iter([("path", beside)]))
             }
             Self::Git { .. } => inline(self.source()),
@@ -240,11 +237,11 @@ mod tests {
             );
             assert_eq!(runtime.to_string().parse::<Runtime>().unwrap(), runtime);
             let of_charts = match &runtime {
-                Runtime::Vendored => line.replace(PACKAGE, PACKAGE_FOR_CHARTS),
+                Runtime::Vendored => line.replace(PACKAGE, "operator-helm"),
                 Runtime::Path(_) => r#"{ path = "../runtime/../operator-helm" }"#.to_owned(),
                 _ => line.to_owned(),
             };
-            assert_eq!(runtime.chart_dependency(), of_charts);
+            assert_eq!(runtime.dependency_for("operator-helm"), of_charts);
         }
     }
 

@@ -81,7 +81,11 @@ impl Caller {
             NoteKind::Markers => "has conflict markers: resolve them in an editor".to_owned(),
             NoteKind::NoChart => format!(
                 "is missing, and the project does not build without the chart: `{}` brings it back if git has it",
-                line(note.chart())
+                line(note.recipe())
+            ),
+            NoteKind::NoAnsible => format!(
+                "is missing, and the operator runs it: `{}` brings it back if git has it",
+                line(note.recipe())
             ),
             NoteKind::Unmerged => format!(
                 "is yours, and has an unresolved merge: apply the other branch's change, which `{}` shows, then `{}`",

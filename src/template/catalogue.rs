@@ -25,22 +25,28 @@ static DIGESTS: &[(&str, [u8; 32])] = &include!(concat!(env!("OUT_DIR"), "/diges
 pub enum Scope {
     /// Every project.
     Project,
-    /// Each version of a kind that the project defines, but those with a chart.
+    /// Each version of a kind that the project defines, but those with a chart, a role or a playbook.
     Api,
     /// Each kind with a chart.
     ChartApi,
+    /// Each kind with an Ansible role or playbook.
+    AnsibleApi,
     /// Each version whose types need schemas beside them.
     Schemas,
     /// Each CRD that external types are generated from.
     ExternalCrd,
-    /// Each controller but those with an image or a chart.
+    /// Each controller but those with an image, a chart, a role or a playbook.
     Controller,
     /// Each controller that installs a chart.
     ChartController,
+    /// Each controller that runs an Ansible role or playbook.
+    AnsibleController,
     /// Each controller that was generated with an image.
     DeployImage,
     /// A project with charts.
     Charts,
+    /// A project with Ansible roles or playbooks.
+    Ansible,
     /// A project with webhooks.
     Server,
     /// A project with webhooks and certificates that the operator makes.
@@ -58,32 +64,42 @@ pub enum Scope {
     /// A project with a copy of the runtime: the files of `crates/operator-runtime` without its tests. With a plugin: the files that
     /// only its projects need.
     Runtime(Option<Plugin>),
+    /// A project with charts, roles or playbooks and a copy of the runtime: the files of the crates that all of them need.
+    RecipeRuntime,
     /// A project with charts and a copy of the runtime: the files of the crates that install charts.
     ChartRuntime,
+    /// A project with Ansible roles or playbooks and a copy of the runtime: the files of the crates that run Ansible.
+    AnsibleRuntime,
 }
 
 impl Scope {
     /// Whether it is a version of a kind, whose templates are the types and a sample.
     pub fn is_api(self) -> bool {
-        matches!(self, Self::Api | Self::ChartApi)
+        matches!(self, Self::Api | Self::ChartApi | Self::AnsibleApi)
     }
 
     /// Whether it is a controller.
     pub fn is_controller(self) -> bool {
         matches!(
             self,
-            Self::Controller | Self::ChartController | Self::DeployImage
+            Self::Controller | Self::ChartController | Self::AnsibleController | Self::DeployImage
         )
     }
 
-    /// Whether it is a part of a kind with a chart.
-    pub fn has_chart(self) -> bool {
-        matches!(self, Self::ChartApi | Self::ChartController)
+    /// Whether it is a part of a kind with a chart, a role or a playbook.
+    pub fn has_recipe(self) -> bool {
+        matches!(
+            self,
+            Self::ChartApi | Self::ChartController | Self::AnsibleApi | Self::AnsibleController
+        )
     }
 
     /// Whether its templates are the sources of crates.
     pub fn is_runtime(self) -> bool {
-        matches!(self, Self::Runtime(_) | Self::ChartRuntime)
+        matches!(
+            self,
+            Self::Runtime(_) | Self::RecipeRuntime | Self::ChartRuntime | Self::AnsibleRuntime
+        )
     }
 }
 
@@ -113,7 +129,7 @@ pub struct Template {
 /// A directory of templates: its scope, the owner of its files, and the files with another owner, by the start of their target.
 type Row = (&'static str, Scope, Owner, &'static [(&'static str, Owner)]);
 
-const TABLE: [Row; 21] = [
+const TABLE: [Row; 26] = [
     ("project/", Scope::Project, Owner::Shared, &OF_PROJECT),
     ("api/", Scope::Api, Owner::User, &[]),
     ("chart/api/", Scope::ChartApi, Owner::User, &[]),
@@ -124,6 +140,14 @@ const TABLE: [Row; 21] = [
         &[],
     ),
     ("chart/project/", Scope::Charts, Owner::Shared, &[]),
+    ("ansible/api/", Scope::AnsibleApi, Owner::User, &[]),
+    (
+        "ansible/controller/",
+        Scope::AnsibleController,
+        Owner::User,
+        &[],
+    ),
+    ("ansible/project/", Scope::Ansible, Owner::Shared, &[]),
     ("schemas/", Scope::Schemas, Owner::User, &[]),
     ("external/", Scope::ExternalCrd, Owner::User, &[]),
     ("controller/", Scope::Controller, Owner::User, &[]),
@@ -169,7 +193,9 @@ const TABLE: [Row; 21] = [
         &[],
     ),
     ("runtime/", Scope::Runtime(None), Owner::Tool, &[]),
+    ("recipe-runtime/", Scope::RecipeRuntime, Owner::Tool, &[]),
     ("chart-runtime/", Scope::ChartRuntime, Owner::Tool, &[]),
+    ("ansible-runtime/", Scope::AnsibleRuntime, Owner::Tool, &[]),
 ];
 
 /// The modules of the runtime that a feature adds, which projects with a plugin have, by the start of their files.
@@ -341,6 +367,8 @@ mod tests {
                 // A column shows the condition of the only controller that installs a chart, which is `Ready`.
                 "chart/api/src/",
                 "chart/controller/src/",
+                "ansible/api/src/",
+                "ansible/controller/src/",
                 "controller/src/",
                 "deploy-image/src/",
             ];

@@ -3,6 +3,7 @@
 //! A template of scope `project` sees everything. Any other template sees `project`, `header` and the entry that it is rendered for
 //! (`api`, `controller`, `webhook` or `spoke`), so that its file does not depend on another entry.
 
+mod ansible;
 mod charts;
 mod controllers;
 pub mod former;
@@ -21,7 +22,10 @@ use serde_json::{Value, json};
 
 use super::catalogue::Scope;
 use crate::{
-    name::rust::{self, Module},
+    name::{
+        Recipe,
+        rust::{self, Module},
+    },
     project::{ApiView, Key, KindView, Plugin, Project, Resource, Runtime},
 };
 
@@ -90,7 +94,7 @@ impl Subject {
             scope,
             value: with(&names, more),
             variable: match scope {
-                Scope::Api | Scope::ChartApi => "api",
+                scope if scope.is_api() => "api",
                 Scope::Schemas => "schemas",
                 Scope::ExternalCrd => "crd",
                 scope if scope.is_controller() => "controller",
@@ -135,6 +139,8 @@ pub fn context(project: &Project) -> Context {
     let conversions = webhooks::conversions(project);
     let server = webhooks::server(project);
     let exists = server["exists"] == true;
+    let has_charts = project.resources().any(|(_, it)| it.chart.is_some());
+    let has_ansible = project.resources().any(|(_, it)| it.ansible.is_some());
     let package = rust::package_name(&project.name);
     let plugins = project.plugins();
     let all = Plugin::ALL.into_iter();
@@ -161,7 +167,9 @@ pub fn context(project: &Project) -> Context {
             // The dependency and the dev-dependency `operator-runtime` in `Cargo.toml`.
             "runtime": settings.runtime.dependency(settings.crypto, plugins.iter().copied()),
             // The dependency `operator-helm`, of a project with charts.
-            "chart_runtime": settings.runtime.chart_dependency(),
+            "chart_runtime": settings.runtime.dependency_for("operator-helm"),
+            // The dependency `operator-ansible`, of a project with Ansible roles or playbooks.
+            "ansible_runtime": settings.runtime.dependency_for("operator-ansible"),
             "runtime_of_tests": settings.runtime.dev_dependency(settings.crypto),
             // The crate of the cryptography of TLS, and the crate that no dependency may bring beside it.
             "crypto": settings.crypto.word(),
@@ -193,6 +201,9 @@ pub fn context(project: &Project) -> Context {
         // The charts: the function of each and its directory, and the controllers that install them.
         "charts": charts::charts(project),
         "releases": charts::releases(&controllers),
+        // Whether a kind has an Ansible role or playbook, and the controllers that run them.
+        "ansible": has_ansible,
+        "automations": ansible::automations(&controllers),
         // The images of controllers, which environment variables of the manager name.
         "images": controllers::images(project),
         // The modules of `src/controllers.rs`: groups, controllers.
@@ -214,12 +225,17 @@ pub fn context(project: &Project) -> Context {
 
     let is_vendored = settings.runtime == Runtime::Vendored;
     let has_certificates = |from: &str| exists && server["certificates"] == from;
-    let has_charts = project.resources().any(|(_, it)| it.chart.is_some());
     let scopes = [
         (Scope::Project, true),
         (Scope::Runtime(None), is_vendored),
+        (
+            Scope::RecipeRuntime,
+            (has_charts || has_ansible) && is_vendored,
+        ),
         (Scope::Charts, has_charts),
         (Scope::ChartRuntime, has_charts && is_vendored),
+        (Scope::Ansible, has_ansible),
+        (Scope::AnsibleRuntime, has_ansible && is_vendored),
         (Scope::Server, exists),
         (Scope::SelfManaged, has_certificates("self-managed")),
         (Scope::CertManager, has_certificates("cert-manager")),
@@ -252,7 +268,7 @@ pub fn context(project: &Project) -> Context {
 fn with_types(project: &Project, mut api: Subject) -> Subject {
     if let Some(resource) = project.resource(&api.names.key)
         && let Some(defined) = &resource.api
-        && resource.chart.is_none()
+        && resource.recipe().is_none()
     {
         api.value["types"] = match resource.definition() {
             Some(definition) => types::of_definition(definition),
@@ -400,8 +416,8 @@ fn apis(project: &Project) -> Vec<Vec<Subject>> {
             // What the operator before this one did with the objects, where a command takes them over.
             "former": null,
             // The name of the object in the sample.
-            "sample_name": match view.resource.chart {
-                // Such a kind has one version, and the release has the name, too.
+            "sample_name": match view.resource.recipe() {
+                // Such a kind has one version, and what it creates has the name, too.
                 Some(_) => view.key.sample_name_of_any_version(),
                 None => view.key.sample_name(),
             },
@@ -411,9 +427,12 @@ fn apis(project: &Project) -> Vec<Vec<Subject>> {
             "source": source_of(view.key, view.resource),
             // The chart whose releases the objects are.
             "chart": view.resource.chart.as_ref().map(charts::chart),
+            // The role or playbook that runs for each object.
+            "ansible": view.resource.ansible.as_ref().map(ansible::content),
         });
-        let scope = match view.resource.chart {
-            Some(_) => Scope::ChartApi,
+        let scope = match view.resource.recipe() {
+            Some(Recipe::Chart(_)) => Scope::ChartApi,
+            Some(Recipe::Ansible(_)) => Scope::AnsibleApi,
             None => Scope::Api,
         };
         Subject::new(scope, names, more)

@@ -3,12 +3,16 @@
 
 use std::{collections::BTreeMap, error::Error, fs, io, path::Path};
 
-/// The crates, each with the directory of its templates: every project has the first one, projects with charts the others.
-pub const CRATES: [(&str, &str); 4] = [
+/// The crates, each with the directory of its templates: every project has the first one, projects with charts, roles or playbooks the
+/// others.
+pub const CRATES: [(&str, &str); 7] = [
     ("operator-runtime", "runtime"),
+    ("builtin-kinds", "recipe-runtime"),
     ("chart-api", "chart-runtime"),
     ("helm-render", "chart-runtime"),
     ("operator-helm", "chart-runtime"),
+    ("ansible-api", "ansible-runtime"),
+    ("operator-ansible", "ansible-runtime"),
 ];
 
 /// The files and directories in `src` that only tests of the crate need.
@@ -35,7 +39,9 @@ pub fn files(directory: &Path) -> Result<BTreeMap<String, String>, Box<dyn Error
     for path in ["LICENSE", "README.md"] {
         files.insert(path.to_owned(), read(path)?);
     }
-    for entry in walkdir::WalkDir::new(directory.join("src")) {
+    let programs = Some(directory.join("python")).filter(|path| path.exists());
+    let directories = programs.into_iter().chain([directory.join("src")]);
+    for entry in directories.flat_map(walkdir::WalkDir::new) {
         let entry = entry?;
         let path = entry.path().strip_prefix(directory)?;
         let mut parts = path.iter().filter_map(|part| part.to_str());
@@ -89,8 +95,8 @@ fn manifest(text: &str) -> String {
     kept.trim_end().to_owned() + "\n"
 }
 
-/// A source without the items for tests and their comments. Because rustfmt formats the sources, an item ends with a closing brace at
-/// the indent of its first line.
+/// A source without the items and fields for tests and their comments. Because rustfmt formats the sources, an item ends with a closing
+/// brace at the indent of its first line.
 fn without_tests(text: &str) -> String {
     let mut kept: Vec<&str> = Vec::new();
     let mut lines = text.lines();
@@ -113,7 +119,8 @@ fn without_tests(text: &str) -> String {
         let first = lines
             .by_ref()
             .find(|line| !line.trim_start().starts_with("#["));
-        let is_whole = first.is_some_and(|line| line.ends_with(';') || line.ends_with(" {}"));
+        let ends = [";", ",", " {}"];
+        let is_whole = first.is_some_and(|line| ends.iter().any(|end| line.ends_with(end)));
         if !is_whole {
             lines
                 .by_ref()
@@ -173,6 +180,8 @@ mod tests {
     fn items_for_tests_are_left_out() {
         let text = "mod a;\n#[cfg(test)]\nmod tests;\n\nfn f() {\n    g();\n}\n\n#[cfg(test)]\nmod b {\n    fn h() {}\n}\n";
         assert_eq!(without_tests(text), "mod a;\n\nfn f() {\n    g();\n}\n");
+        let text = "struct A {\n    a: u8,\n    /// A comment.\n    #[cfg(test)]\n    b: u8,\n}\n";
+        assert_eq!(without_tests(text), "struct A {\n    a: u8,\n}\n");
         let text = "impl A {\n    fn a() {}\n\n    #[cfg(test)]\n    fn b() {}\n}\n";
         assert_eq!(without_tests(text), "impl A {\n    fn a() {}\n}\n");
         let text = "fn f() {}\n\n/// A comment.\n/// More.\n#[cfg(test)]\nfn g() {}\n";

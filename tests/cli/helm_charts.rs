@@ -312,6 +312,7 @@ fn copies_of_the_crates_come_and_go() {
     assert_eq!(
         crates(&tree(root)),
         [
+            "builtin-kinds",
             "chart-api",
             "helm-render",
             "operator-helm",

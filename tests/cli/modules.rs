@@ -32,8 +32,10 @@ const CRATES: [Crate; 2] = [
 ];
 
 /// The crates whose files are searched for circles.
-const SOURCES: [&str; 9] = [
+const SOURCES: [&str; 11] = [
     "src",
+    "crates/ansible-api/src",
+    "crates/builtin-kinds/src",
     "crates/crd-compat/src",
     "crates/crd-types/src",
     "crates/guarded-yaml/src",

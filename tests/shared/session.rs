@@ -106,7 +106,8 @@ pub fn shell(directory: &Path, command: &str) -> Step {
         .expect("UTF-8 output")
         .replace(&directory.display().to_string(), "…")
         .replace(&repository().join("snapshots").display().to_string(), "…")
-        .replace(&repository().join("tests").display().to_string(), "…");
+        .replace(&repository().join("tests").display().to_string(), "…")
+        .replace(&roles().display().to_string(), "…/roles");
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
     }
@@ -115,6 +116,11 @@ pub fn shell(directory: &Path, command: &str) -> Step {
         output: without_number(&text),
         code: output.status.code().unwrap_or(-1),
     }
+}
+
+/// The roles that sessions copy: those of the tests of the crate that runs them.
+fn roles() -> PathBuf {
+    repository().join("crates/operator-ansible/tests/roles")
 }
 
 /// A shell that runs `command` with the freshly built tool on its path, and without the caller's settings.
@@ -134,6 +140,7 @@ pub fn in_shell(directory: &Path, command: &str) -> Command {
         .env("TERM", "dumb")
         .env("CRDS", repository().join("snapshots/crds"))
         .env("CHARTS", repository().join("tests/helm-charts"))
+        .env("ROLES", roles())
         .env("GO", repository().join("tests/go-projects"))
         .env("SDK", repository().join("tests/operator-sdk"))
         .env("LC_ALL", "C")

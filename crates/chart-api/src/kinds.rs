@@ -14,7 +14,6 @@ mod scan;
 mod scope;
 mod search;
 mod shape;
-mod table;
 mod wishes;
 
 use std::{collections::BTreeSet, thread};

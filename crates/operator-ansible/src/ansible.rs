@@ -132,20 +132,22 @@ fn reference<K: AnsibleObject>((namespace, name): Key) -> ObjectRef<K> {
 
 /// What a controller has whose reconcile function runs Ansible.
 pub trait RunsAnsible {
-    /// Grants the controller what every run needs: to add a finalizer, and to refer to the object as an owner. Retries of a failed run come
-    /// after a second, and then ever later.
+    /// Grants the controller what every run needs: to add a finalizer, and to refer to the object as an owner; and the
+    /// [permissions](Automation::rules) of the tasks. Retries of a failed run come after a second, and then ever later.
     #[must_use]
-    fn runs_ansible(self) -> Self;
+    fn runs_ansible(self, automation: &'static Automation) -> Self;
 
-    /// Grants the controller what runs do with objects of a kind that they create.
+    /// Grants the controller what runs do with objects of a kind that they create, where this does not follow from the tasks.
     #[must_use]
     fn manages(self, kind: &ScopedResource) -> Self;
 }
 
 impl<K: AnsibleObject, C: Send + Sync + 'static> RunsAnsible for Controller<K, C> {
-    fn runs_ansible(self) -> Self {
+    fn runs_ansible(self, automation: &'static Automation) -> Self {
         let controller = self.finalizer().backoff(FIRST, LAST);
-        controller.needs_subresource::<K>("finalizers", &[Verb::Update])
+        // The admission plugin OwnerReferencesPermissionEnforcement asks for it, where a reference blocks the owner's deletion.
+        let controller = controller.needs_subresource::<K>("finalizers", &[Verb::Update]);
+        controller.needs_derived(|| automation.rules())
     }
 
     fn manages(self, kind: &ScopedResource) -> Self {

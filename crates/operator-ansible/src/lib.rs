@@ -25,11 +25,13 @@ mod program;
 mod proxy;
 mod reconcile;
 mod report;
+mod rules;
 mod runs;
 mod server;
 mod session;
 mod status;
 mod target;
+mod variables;
 mod vars;
 
 pub use added::AnsibleObject;
@@ -42,3 +44,4 @@ pub use flags::AnsibleFlags;
 pub use log_events::LogEvents;
 pub use options::AnsibleOptions;
 pub use status::AnsibleStatus;
+pub use variables::Variables;

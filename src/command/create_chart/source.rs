@@ -15,7 +15,9 @@ use tempfile::TempDir;
 use crate::{
     advice::{Advice, Script},
     cli::ChartFlags,
+    command::copy::Original,
     error::{Failure, Result},
+    name::ChartPath,
     tree,
 };
 
@@ -67,6 +69,19 @@ impl Source {
             directory: None,
             ..found
         })
+    }
+
+    /// The chart to copy to `path`.
+    pub fn original<'a>(&'a self, path: &'a ChartPath) -> Original<'a> {
+        let files = self.files.iter();
+        Original {
+            what: "chart",
+            shown: &self.shown,
+            from: self.directory.as_deref(),
+            to: path.as_str(),
+            anchor: format!("{path}/{CHART_FILE}"),
+            files: files.map(|file| (&*file.name, &*file.data)).collect(),
+        }
     }
 
     /// The chart in the directory or archive at `path`.

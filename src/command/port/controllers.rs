@@ -46,6 +46,7 @@ impl Port<'_> {
                 short_names: Vec::new(),
                 fields: Fields::default(),
                 chart: None,
+                ansible: None,
                 helm_storage: false,
                 domain: None,
                 resource: false,

@@ -14,8 +14,8 @@ pub const KEYWORDS: &[&str] = &[
 /// users' files.
 #[rustfmt::skip]
 pub const CRATES: &[&str] = &[
-    "anyhow", "axum", "axum_server", "chart_api", "clap", "core", "futures", "helm_render", "jiff", "json_patch",
-    "k8s_openapi", "kube", "manager", "operator_helm", "operator_runtime", "prometheus_client", "rustls", "schemars", "serde", "serde_json", "serde_saphyr",
+    "ansible_api", "anyhow", "axum", "axum_server", "builtin_kinds", "chart_api", "clap", "core", "futures", "helm_render", "jiff", "json_patch",
+    "k8s_openapi", "kube", "manager", "operator_ansible", "operator_helm", "operator_runtime", "prometheus_client", "rustls", "schemars", "serde", "serde_json", "serde_saphyr",
     "std", "thiserror", "tokio", "tokio_util", "tower", "tower_http", "tracing", "tracing_subscriber",
 ];
 
@@ -70,6 +70,15 @@ pub const CHART_CONTROLLER_IMPORTS: &[&str] = &[
     "Chart", "InstallsChart", "Secret", "Values", "Verb", "Watch",
 ];
 
+/// The names that the types of a kind with a role or playbook import.
+pub const ANSIBLE_IMPORTS: &[&str] = &["AnsibleStatus", "Variables"];
+
+/// The names that the controller of a role or playbook imports; some of them only where it takes objects over.
+#[rustfmt::skip]
+pub const ANSIBLE_CONTROLLER_IMPORTS: &[&str] = &[
+    "Automation", "Duration", "Finalizer", "RunsAnsible", "Watch",
+];
+
 /// The names that integration tests of controllers import.
 pub const CONTROLLER_TEST_IMPORTS: &[&str] = &["DeleteParams", "Duration", "Patch", "PatchParams"];
 
@@ -87,6 +96,9 @@ pub const LOCALS: &[&str] = &[
 
 /// Names that an object cannot have, in addition, in the controller of a chart and its test.
 pub const CHART_LOCALS: &[&str] = &["annotations", "chart", "sample", "values"];
+
+/// Names that an object cannot have, in addition, in the controller of a role or playbook and its test.
+pub const ANSIBLE_LOCALS: &[&str] = &["automation", "sample"];
 
 /// Names that an object cannot have, in addition, in a controller with an image.
 #[rustfmt::skip]

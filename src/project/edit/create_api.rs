@@ -9,8 +9,8 @@ use super::{
 use crate::advice::Advice;
 use crate::error::{Failure, Result};
 use crate::name::{
-    ChartPath, ControllerName, Domain, Plural, ShortName, Version, flag_of, kubernetes,
-    rust::Module,
+    AnsiblePath, ChartPath, ControllerName, Domain, Plural, Recipe, ShortName, Version, flag_of,
+    kubernetes, rust::Module,
 };
 use crate::project::rules;
 use crate::project::violation::Purpose;
@@ -34,6 +34,8 @@ pub struct CreateApi {
     pub chart: Option<ChartPath>,
     /// `--helm-storage`: revisions are kept as Helm keeps them. The default is the setting of the API, if it exists.
     pub helm_storage: bool,
+    /// `--ansible-role` or `--ansible-playbook`: it runs for each object.
+    pub ansible: Option<AnsiblePath>,
     /// The domain of a kind that another project made; the default is that of the kind's other versions, or the project's.
     pub domain: Option<Domain>,
     /// `--resource`: the project defines the API.
@@ -167,11 +169,11 @@ impl Project {
     /// Adds the API, or with `--force` sets it again. The entry itself has the defaults, or another version of the kind.
     fn define(&mut self, key: &Key, create: &CreateApi) -> Result<()> {
         let existing = self.resources.get(key).filter(|it| it.api.is_some());
-        if let (Some(existing), Some(_)) = (existing, &create.chart)
-            && existing.chart != create.chart
+        if let (Some(existing), Some(_)) = (existing, create.recipe())
+            && existing.recipe() != create.recipe()
         {
-            return Err(Failure::refused(match &existing.chart {
-                Some(chart) => format!("`{key}` exists already, with the chart `{chart}`"),
+            return Err(Failure::refused(match existing.recipe() {
+                Some(recipe) => format!("`{key}` exists already, with {recipe}"),
                 None => format!("`{key}` exists already, with types of your own"),
             })
             .note("the types of a kind stay, because its objects are stored with them")
@@ -180,7 +182,7 @@ impl Project {
         }
         if let Some(existing) = existing.filter(|_| !create.force) {
             let failure = Failure::refused(format!("`{key}` exists already")).note(AGAIN);
-            return Err(match existing.chart {
+            return Err(match existing.recipe() {
                 // Another version would break a rule.
                 Some(_) => failure.advise(status()),
                 None => {
@@ -229,6 +231,7 @@ impl Project {
         entry.plural = plural;
         entry.chart = create.chart.clone().or_else(|| entry.chart.take());
         entry.helm_storage |= create.helm_storage;
+        entry.ansible = create.ansible.clone().or_else(|| entry.ansible.take());
         entry.api = Some(Api {
             namespaced,
             short_names,
@@ -363,6 +366,12 @@ impl CreateApi {
             true => own,
             false => project.known_key(&own, self.external.as_ref(), Purpose::Controller)?,
         })
+    }
+
+    /// What the default controller runs.
+    pub fn recipe(&self) -> Option<Recipe<'_>> {
+        let chart = self.chart.as_ref().map(Recipe::Chart);
+        chart.or_else(|| self.ansible.as_ref().map(Recipe::Ansible))
     }
 
     /// The module of the controller that it makes.

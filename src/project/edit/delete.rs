@@ -62,8 +62,8 @@ impl Project {
                 .advise(Advice::switch("--resource=false")));
         }
         if resource {
-            (left.api, left.source, left.chart) = (None, None, None);
-            left.helm_storage = false;
+            (left.api, left.source) = (None, None);
+            (left.chart, left.helm_storage, left.ansible) = (None, false, None);
         }
         let is_default_meant = delete.controller_name.is_none()
             && delete

@@ -9,8 +9,8 @@ use serde_yaml::{Mapping, Value};
 
 use crate::field::Field;
 use crate::name::{
-    ChartPath, ControllerName, CrdName, Domain, Group, Invalid, Kind, Plural, ProjectName,
-    ShortName, Version, WebhookPath,
+    AnsiblePath, ChartPath, ControllerName, CrdName, Domain, Group, Invalid, Kind, Plural,
+    ProjectName, ShortName, Version, WebhookPath,
 };
 use crate::project::violation::{Violation, violation};
 use crate::project::{
@@ -152,6 +152,8 @@ struct Options {
     chart: Option<ChartPath>,
     #[serde(default, skip_serializing_if = "is_default")]
     helm_storage: bool,
+    #[serde(default, skip_serializing_if = "is_default")]
+    ansible: Option<AnsiblePath>,
     #[serde(default, skip_serializing_if = "is_default")]
     short_names: Vec<ShortName>,
     #[serde(default, skip_serializing_if = "is_default")]
@@ -317,6 +319,7 @@ impl OptionsEntry {
             crd: resource.source.as_ref().map(|source| source.name.clone()),
             chart: resource.chart.clone(),
             helm_storage: resource.helm_storage,
+            ansible: resource.ansible.clone(),
             short_names: api.short_names,
             fields: api.fields.spec,
             status_fields: api.fields.status,
@@ -364,6 +367,7 @@ impl OptionsEntry {
         }
         resource.chart = self.options.chart;
         resource.helm_storage = self.options.helm_storage;
+        resource.ansible = self.options.ansible;
         resource.source = self.options.crd.map(|name| Source {
             name,
             definition: None,

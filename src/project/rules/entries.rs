@@ -131,8 +131,8 @@ fn own_entry(project: &Project, key: &Key, resource: &Resource) -> Option<Violat
             "kinds are CamelCase (Kubernetes API conventions); only an imported CRD may have another one");
         return Some(broken.set("kind", camel));
     }
-    // A kind with a chart may be one that another operator had.
-    if domain != ours && !is_imported && resource.chart.is_none() {
+    // A kind with a chart, a role or a playbook may be one that another operator had.
+    if domain != ours && !is_imported && resource.recipe().is_none() {
         let broken = violation!(key => "`{key}` has domain `{domain}`, the project has `{ours}`",
             "the APIs of a project share its domain");
         return Some(broken.in_file(format!("domain: {ours}")));

@@ -3,9 +3,9 @@
 use heck::ToUpperCamelCase as _;
 use serde_json::{Value, json};
 
-use super::{Names, Subject, charts, foreign_path, in_tests};
+use super::{Names, Subject, ansible, charts, foreign_path, in_tests};
 use crate::{
-    name::rust,
+    name::{Recipe, rust},
     project::{ControllerView, DeployImage, Project},
     template::catalogue::Scope,
 };
@@ -49,20 +49,19 @@ fn controller(view: ControllerView<'_>, operator: &str, library: &str) -> Subjec
     let ControllerView { key, resource, .. } = view;
     let mut names = Names::of(key, resource);
     let foreign = foreign_path(key, resource);
-    // Only the default controller of a kind with a chart installs it.
+    // Only the default controller of a kind with a chart installs it, and only that of one with a role or playbook runs it.
+    let recipe = resource.recipe().filter(|_| view.default);
     let chart = charts::installed(resource).filter(|_| view.default);
-    let own = foreign.is_none() && resource.source.is_none() && resource.chart.is_none();
+    let automation = resource.ansible.as_ref().filter(|_| view.default);
+    let own = foreign.is_none() && resource.source.is_none() && resource.recipe().is_none();
     let path = match foreign {
         Some(path) => path,
         // The storage version may become another one, which depends on other entries.
         None if resource.api.is_some() => format!("{}::{}", key.hub_module(), names.type_name),
         None => key.type_path(),
     };
-    let type_path = chart.as_ref().map(|_| path.clone());
-    let (type_name, import) = match chart {
-        Some(_) => rust::import_beside_chart(&path),
-        None => rust::import_beside_controllers(&path),
-    };
+    let type_path = recipe.map(|_| path.clone());
+    let (type_name, import) = rust::import_beside_controllers(&path, recipe);
     let (test_type, test_import) = rust::import_beside_controller_tests(&in_tests(&path, library));
     names.type_name = type_name;
     names.file = view.module.file().to_owned();
@@ -72,7 +71,6 @@ fn controller(view: ControllerView<'_>, operator: &str, library: &str) -> Subjec
         false => format!("{}Ready", view.name.to_upper_camel_case()),
     };
     let finalizer = view.finalizer.then(|| format!("{operator}/{}", view.name));
-    let has_chart = chart.is_some();
     let more = json!({
         // The name at run time.
         "name": view.name,
@@ -100,19 +98,25 @@ fn controller(view: ControllerView<'_>, operator: &str, library: &str) -> Subjec
         // The chart that it installs, and the path of the type in another file.
         "chart": chart,
         "type_path": type_path,
+        // The role or playbook that it runs.
+        "ansible": automation.map(ansible::content),
         // What the operator before this one did with the objects, where a command takes them over.
         "former": null,
     });
-    let scope = match (view.image, has_chart) {
+    let scope = match (view.image, recipe) {
         (Some(_), _) => {
             names.variable = rust::variable_beside_image(&names.variable);
             Scope::DeployImage
         }
-        (None, true) => {
+        (None, Some(Recipe::Chart(_))) => {
             names.variable = rust::variable_beside_chart(&names.variable);
             Scope::ChartController
         }
-        (None, false) => Scope::Controller,
+        (None, Some(Recipe::Ansible(_))) => {
+            names.variable = rust::variable_beside_ansible(&names.variable);
+            Scope::AnsibleController
+        }
+        (None, None) => Scope::Controller,
     };
     Subject::new(scope, names, more)
 }

@@ -66,7 +66,7 @@ fn an_api_in_full() {
         &names,
         json!({
             "root": false, "namespaced": true, "short_names": ["mc"], "category": "demo-all", "storage": true,
-            "has_image": false, "source": null, "chart": null, "former": null, "sample_name": "memcached-sample-v1alpha1",
+            "has_image": false, "source": null, "chart": null, "ansible": null, "former": null, "sample_name": "memcached-sample-v1alpha1",
         }),
     );
     let controller = both(
@@ -77,7 +77,7 @@ fn an_api_in_full() {
             "import": "crate::api::cache::memcached::Memcached",
             "test_import": "demo::api::cache::memcached::Memcached", "test_type": "Memcached",
             "type_module": "crate::api::cache::memcached",
-            "own": true, "local": true, "external": false, "namespaced": true, "chart": null, "type_path": null, "former": null,
+            "own": true, "local": true, "external": false, "namespaced": true, "chart": null, "ansible": null, "type_path": null, "former": null,
         }),
     );
     assert_eq!(
@@ -92,7 +92,7 @@ fn an_api_in_full() {
                 "license": "Apache-2.0", "owned": [],
             },
             "header": "// SPDX-License-Identifier: Apache-2.0\n\n",
-            "charts": [], "releases": [], "images": [],
+            "charts": [], "releases": [], "ansible": false, "automations": [], "images": [],
             "plugins": { "grafana": false, "helm": false, "olm": false, "release": false },
             "groups": [{
                 "module": "cache", "inner": [{"module": "v1alpha1", "inner": [api]}],
@@ -263,7 +263,7 @@ fn a_webhook_in_full() {
             "group": "cache", "group_module": "cache", "group_file": "cache", "version": "v1", "kind": "Foo",
             "module": "foo", "opt_in": false, "file": "foo", "api_group": "cache.example.com", "type": "Foo", "variable": "object",
             "plural": "foos", "import": "crate::api::cache::v1::Foo", "test_import": "demo::api::cache::v1::Foo",
-            "own": true, "external": false, "comparable": true, "chart": false, "sample": "\"spec\": {},",
+            "own": true, "external": false, "comparable": true, "chart": false, "ansible": false, "sample": "\"spec\": {},",
             "function": "cache::v1::foo::validate::webhook", "path": "/x",
         })]
     );

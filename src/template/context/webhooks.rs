@@ -67,6 +67,8 @@ fn webhook(view: WebhookView<'_>, library: &str) -> Vec<Subject> {
             "own": resource.api.is_some(),
             // Whether its spec is the values of a chart.
             "chart": resource.chart.is_some(),
+            // Whether its spec is the variables of a role or playbook.
+            "ansible": resource.ansible.is_some(),
             // Whether another project defines the type.
             "external": resource.external.is_some(),
             // Whether only the namespaces with a label have the webhook.

@@ -231,6 +231,7 @@ proptest! {
             namespaced: None,
             resource: true,
             chart: None,
+            ansible: None,
             helm_storage: false,
             domain: None,
             external: None,
@@ -255,6 +256,7 @@ proptest! {
         });
         let other = CreateApi {
             chart: None,
+            ansible: None,
             external: external.clone(),
             controller_name: with_name.then(|| parse_or(&controller, "other")),
             resource,

@@ -10,7 +10,7 @@ use std::{
     time::Instant,
 };
 
-use crate::session::tree;
+use crate::session::{repository, tree};
 
 #[path = "../../../crates/operator-runtime/src/envtest/control_plane/mod.rs"]
 pub mod control_plane;
@@ -97,6 +97,13 @@ pub fn succeed(what: &str, command: &mut Command) -> String {
     stdout.into_owned()
 }
 
+/// A Python with Ansible, which is installed once as the script of a project does.
+fn ansible() -> PathBuf {
+    let script = repository().join("tests/ansible/build.sh");
+    let python = succeed("Ansible", Command::new("sh").arg(script));
+    PathBuf::from(python.trim())
+}
+
 /// `cargo`, with the target directory that all generated projects share.
 pub fn cargo(directory: &Path, arguments: &str) -> Command {
     let mut cargo = Command::new(env!("CARGO"));
@@ -105,5 +112,14 @@ pub fn cargo(directory: &Path, arguments: &str) -> Command {
         .current_dir(directory)
         .env("CARGO_TARGET_DIR", cache().join("target"))
         .env("CARGO_TERM_COLOR", "never");
+    if directory.join("ansible/install.sh").exists() {
+        // What the project's own `make test` would install.
+        let python = ansible();
+        let place = python.ancestors().nth(2).unwrap();
+        cargo
+            .env("ANSIBLE_COLLECTIONS_PATH", place.join("collections"))
+            .env("ANSIBLE_GATHERING", "explicit")
+            .env("ANSIBLE_PYTHON", &python);
+    }
     cargo
 }

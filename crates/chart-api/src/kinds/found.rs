@@ -5,16 +5,11 @@ use std::{
     hash::{DefaultHasher, Hash, Hasher},
 };
 
+use builtin_kinds::group_and_version;
 use helm_render::yaml;
 use serde_json::Value;
 
-use super::{
-    attempt::Rendered,
-    document::Kind,
-    roles::Roles,
-    shape::ANY,
-    table::{self, group_and_version},
-};
+use super::{attempt::Rendered, document::Kind, roles::Roles, shape::ANY};
 
 /// How many kinds are kept.
 const KINDS: usize = 2_000;
@@ -195,7 +190,7 @@ impl Found {
         let name = &kind.kind;
         let known = match &kind.api_version {
             Some(_) => None,
-            None => table::of_kind(name),
+            None => builtin_kinds::of_kind(name),
         };
         let (group, version) = match (&kind.api_version, &known) {
             (Some(api_version), _) => group_and_version(api_version),
@@ -260,7 +255,7 @@ impl Found {
         kind: &str,
         versions: impl Iterator<Item = &'v str>,
     ) -> RenderedKind {
-        let known = table::known(group, kind);
+        let known = builtin_kinds::known(group, kind);
         let crd = self.crds.get(&(group.to_owned(), kind.to_owned())).cloned();
         let versions: Vec<&str> = versions.collect();
         let usual = known.as_ref().map(|it| it.version);
@@ -268,7 +263,8 @@ impl Found {
         let version = usual.or_else(|| versions.iter().copied().max_by_key(|it| rank(it)));
         let named = crd.or_else(|| known.map(|it| (it.plural, it.namespaced)));
         let is_known = named.is_some();
-        let (plural, namespaced) = named.unwrap_or_else(|| (table::guessed_plural(kind), true));
+        let (plural, namespaced) =
+            named.unwrap_or_else(|| (builtin_kinds::guessed_plural(kind), true));
         RenderedKind {
             group: group.to_owned(),
             version: version.unwrap_or_default().to_owned(),

@@ -5,14 +5,13 @@ use std::{
     num::NonZero,
     path::{Path, PathBuf},
     process::Command,
-    sync::Arc,
+    sync::{Arc, LazyLock},
     time::Duration,
 };
 
 use anyhow::{Context as _, Result, bail, ensure};
 use k8s_openapi::{
-    NamespaceResourceScope,
-    api::{apps::v1::Deployment, core::v1::ConfigMap},
+    NamespaceResourceScope, api::core::v1::ConfigMap,
     apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
 };
 use kube::{
@@ -23,7 +22,7 @@ use operator_ansible::{
     Ansible, AnsibleOptions, AnsibleStatus, Automation, Error, Finalizer, RunsAnsible as _,
 };
 use operator_runtime::{
-    Action, Controller, Controllers, CrdError, Manager, ManagerOptions, ScopedResource, WatchScope,
+    Action, Controller, Controllers, CrdError, Manager, ManagerOptions, WatchScope,
     envtest::{Cluster, NAMESPACE, Operator, eventually},
     webhook::Webhooks,
 };
@@ -103,12 +102,16 @@ pub fn automation() -> Automation {
     Automation::role("app").finalizer(finalizer)
 }
 
-pub fn controllers() -> Controllers<Context> {
+/// The role, whose tasks give the operator its permissions. Those of the crate are in no directory where roles are looked for.
+pub static DECLARED: LazyLock<Automation> =
+    LazyLock::new(|| Automation::role(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/roles/app")));
+
+/// The controller, with the permissions for what `declared` runs.
+pub fn controllers(declared: &'static Automation) -> Controllers<Context> {
     let controller = Controller::new(NAME, reconcile)
-        .runs_ansible()
-        .manages(&ScopedResource::of::<ConfigMap>())
-        .manages(&ScopedResource::of::<Deployment>());
-    Controllers::from(controller.concurrency(2))
+        .runs_ansible(declared)
+        .concurrency(2);
+    Controllers::from(controller)
 }
 
 pub fn context(manager: &Manager, automation: Automation) -> Context {
@@ -123,13 +126,22 @@ pub fn crds() -> Result<Vec<CustomResourceDefinition>, CrdError> {
     crds.merge()
 }
 
-/// Starts the operator, with exactly the permissions that it declares.
+/// Starts the operator, with exactly the permissions that follow from the tasks of `tests/roles/app`.
 pub fn run(cluster: &Cluster, automation: Automation) -> Result<Operator> {
+    run_with(cluster, automation, &DECLARED)
+}
+
+/// Starts the operator, with exactly the permissions for what `declared` runs.
+pub fn run_with(
+    cluster: &Cluster,
+    automation: Automation,
+    declared: &'static Automation,
+) -> Result<Operator> {
     let context = move |manager: &Manager| context(manager, automation);
     cluster.run(
         &OPTIONS,
         crds(),
-        controllers(),
+        controllers(declared),
         Webhooks::default(),
         context,
     )

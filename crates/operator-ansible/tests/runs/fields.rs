@@ -1,7 +1,7 @@
 //! The fields of `watches.yaml`: a test of each, which has its name. They share one cluster and one operator, which has four kinds.
 
 use std::{
-    sync::{Arc, Mutex, Weak},
+    sync::{Arc, LazyLock, Mutex, Weak},
     thread::panicking,
     time::Duration,
 };
@@ -67,35 +67,49 @@ struct Context {
 
 const FINALIZER: &str = "fields.example.com/finalizer";
 
-fn context(manager: &Manager) -> Context {
-    let mut ansible = Ansible::new(manager, app::options()).expect("a proxy");
-    // All fields have their defaults, but for the finalizer.
-    let plain = Automation::role("fields")
-        .finalizer(Finalizer::new(FINALIZER).vars(json!({ "state": "absent", "by": "vars" })));
-    ansible.add::<Plain>(manager, "fields-plain", plain);
-    // All flags are the other way round.
-    let turned = Automation::playbook(concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/tests/playbooks/fields.yml"
-    ))
-    .vars(json!({ "size": "{{ 40 + 2 }}" }))
-    .finalizer(Finalizer::new(FINALIZER).role("farewell"))
-    .manage_status(false)
-    .watch_dependent_resources(false)
-    .watch_annotations_changes(true)
-    .snake_case_parameters(false)
-    .evaluate_objects(true);
-    ansible.add::<Turned>(manager, "fields-turned", turned);
-    let farewell = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/playbooks/farewell.yml");
-    let timed = Automation::role("fields")
+macro_rules! path {
+    ($path:literal) => {
+        concat!(env!("CARGO_MANIFEST_DIR"), "/tests/", $path)
+    };
+}
+
+/// All fields have their defaults, but for the finalizer.
+static PLAIN: LazyLock<Automation> = LazyLock::new(|| {
+    let vars = json!({ "state": "absent", "by": "vars" });
+    Automation::role(path!("roles/fields")).finalizer(Finalizer::new(FINALIZER).vars(vars))
+});
+
+/// All flags are the other way round.
+static TURNED: LazyLock<Automation> = LazyLock::new(|| {
+    Automation::playbook(path!("playbooks/fields.yml"))
+        .vars(json!({ "size": "{{ 40 + 2 }}" }))
+        .finalizer(Finalizer::new(FINALIZER).role(path!("roles/farewell")))
+        .manage_status(false)
+        .watch_dependent_resources(false)
+        .watch_annotations_changes(true)
+        .snake_case_parameters(false)
+        .evaluate_objects(true)
+});
+
+static TIMED: LazyLock<Automation> = LazyLock::new(|| {
+    Automation::role(path!("roles/fields"))
         .reconcile_period(Duration::from_secs(2))
-        .finalizer(Finalizer::new(FINALIZER).playbook(farewell));
-    ansible.add::<Timed>(manager, "fields-timed", timed);
-    let scoped = Automation::role("fields")
+        .finalizer(Finalizer::new(FINALIZER).playbook(path!("playbooks/farewell.yml")))
+});
+
+static SCOPED: LazyLock<Automation> = LazyLock::new(|| {
+    Automation::role(path!("roles/fields"))
         .vars(json!({ "classed": true }))
         .watch_cluster_scoped_resources(true)
-        .blacklist("", "v1", "ConfigMap");
-    ansible.add::<Scoped>(manager, "fields-scoped", scoped);
+        .blacklist("", "v1", "ConfigMap")
+});
+
+fn context(manager: &Manager) -> Context {
+    let mut ansible = Ansible::new(manager, app::options()).expect("a proxy");
+    ansible.add::<Plain>(manager, "fields-plain", PLAIN.clone());
+    ansible.add::<Turned>(manager, "fields-turned", TURNED.clone());
+    ansible.add::<Timed>(manager, "fields-timed", TIMED.clone());
+    ansible.add::<Scoped>(manager, "fields-scoped", SCOPED.clone());
     Context { ansible }
 }
 
@@ -103,17 +117,17 @@ fn controllers() -> Controllers<Context> {
     let maps = ScopedResource::of::<ConfigMap>();
     let classes = ScopedResource::of::<PriorityClass>();
     let mut all = Controllers::default();
-    let plain = Controller::new("fields-plain", plain).runs_ansible();
+    let plain = Controller::new("fields-plain", plain).runs_ansible(&PLAIN);
     all.add(plain.manages(&maps).manages(&classes));
-    let turned = Controller::external("fields-turned", turned).runs_ansible();
+    let turned = Controller::external("fields-turned", turned).runs_ansible(&TURNED);
     all.add(turned.manages(&maps));
-    let timed = Controller::new("fields-timed", timed).runs_ansible();
+    let timed = Controller::new("fields-timed", timed).runs_ansible(&TIMED);
     all.add(
         timed
             .manages(&maps)
             .primary_watch(Watch::new().labels("choose=me")),
     );
-    let scoped = Controller::new("fields-scoped", scoped).runs_ansible();
+    let scoped = Controller::new("fields-scoped", scoped).runs_ansible(&SCOPED);
     all.add(scoped.manages(&maps).manages(&classes));
     all
 }

@@ -11,3 +11,4 @@ mod killed;
 mod life;
 mod process;
 mod reads;
+mod rules;

@@ -141,7 +141,7 @@ async fn operator() -> Result<()> {
     ansible.add::<App>(&manager, NAME, automation);
     let context = app::Context::of(ansible);
     manager
-        .controllers(app::controllers(), context)
+        .controllers(app::controllers(&app::DECLARED), context)
         .run()
         .await?;
     Ok(())

@@ -1,4 +1,4 @@
-//! The kinds whose plural and scope are certain, and how the plural of another one is guessed.
+#![doc = include_str!("../README.md")]
 
 /// A kind of Kubernetes or of a well known project.
 pub struct Known {
@@ -240,7 +240,8 @@ const GROUPS: &[(&str, &str, &str, &str)] = &[
     ),
 ];
 
-fn all() -> impl Iterator<Item = Known> {
+/// All kinds. Those of Kubernetes come first.
+pub fn all() -> impl Iterator<Item = Known> {
     GROUPS
         .iter()
         .flat_map(|&(group, version, inside, outside)| {
@@ -288,7 +289,7 @@ pub fn guessed_plural(kind: &str) -> String {
     }
 }
 
-/// The group and the version in an `apiVersion`.
+/// The group and the version in an `apiVersion`. The group of the core is empty.
 pub fn group_and_version(api_version: &str) -> (&str, &str) {
     api_version.split_once('/').unwrap_or(("", api_version))
 }

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+use kube::CustomResource;
+use operator_ansible::{AnsibleStatus, Variables};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+// It takes any field. With fields of your own in its place, the API server checks them.
+/// The variables of the role `automation`: the field `serviceType` is `service_type`.
+#[derive(Clone, Debug, Default, PartialEq, CustomResource, Deserialize, JsonSchema, Serialize)]
+#[kube(
+    group = "type.example.com",
+    version = "v1",
+    kind = "Automation",
+    plural = "automations",
+    category = "caches-all",
+    namespaced,
+    doc = "Automation is what an Ansible role runs for.",
+    derive = "Default",
+    derive = "PartialEq",
+    status = "AnsibleStatus",
+    printcolumn(
+        name = "Ready",
+        type_ = "string",
+        json_path = r#".status.conditions[?(@.type=="Ready")].status"#
+    ),
+    printcolumn(
+        name = "Age",
+        type_ = "date",
+        json_path = ".metadata.creationTimestamp"
+    )
+)]
+#[serde(transparent)]
+pub struct AutomationSpec(pub Variables);

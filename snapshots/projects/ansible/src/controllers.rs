@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//! The controllers of this operator.
+
+use operator_ansible::{Ansible, AnsibleOptions};
+use operator_runtime::{Controllers, Manager};
+
+use crate::Context;
+
+pub mod cache {
+    pub mod app;
+    pub mod backup;
+}
+
+pub mod r#type {
+    pub mod automation;
+    pub mod option;
+    pub mod sample;
+}
+
+/// All controllers: `main` runs them, and `make manifests` derives the permissions from them.
+#[rustfmt::skip]
+pub fn all() -> Controllers<Context> {
+    let mut all = Controllers::default();
+    all.add(cache::app::controller());
+    all.add(cache::backup::controller());
+    all.add(r#type::automation::controller());
+    all.add(r#type::option::controller());
+    all.add(r#type::sample::controller());
+    all
+}
+
+/// The roles and playbooks.
+#[rustfmt::skip]
+pub fn ansible(manager: &Manager) -> std::io::Result<Ansible> {
+    let mut ansible = Ansible::new(manager, AnsibleOptions::default())?;
+    ansible.add::<crate::api::cache::app::App>(manager, cache::app::NAME, cache::app::AUTOMATION.clone());
+    ansible.add::<crate::api::cache::backup::Backup>(manager, cache::backup::NAME, cache::backup::AUTOMATION.clone());
+    ansible.add::<crate::api::r#type::automation::Automation>(manager, r#type::automation::NAME, r#type::automation::AUTOMATION.clone());
+    ansible.add::<crate::api::r#type::option::OptionResource>(manager, r#type::option::NAME, r#type::option::AUTOMATION.clone());
+    ansible.add::<crate::api::r#type::sample::Sample>(manager, r#type::sample::NAME, r#type::sample::AUTOMATION.clone());
+    Ok(ansible)
+}

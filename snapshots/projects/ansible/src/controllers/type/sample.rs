@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+use std::sync::{Arc, LazyLock};
+
+use operator_ansible::{Automation, Error, RunsAnsible};
+use operator_runtime::{Action, Controller, ReadyCondition};
+
+use crate::Context;
+use crate::api::r#type::sample::Sample;
+
+/// The name of this controller in logs, metrics and probes.
+pub const NAME: &str = "type-sample";
+
+/// The condition that reports readiness: `True` when the last run succeeded.
+pub const READY: ReadyCondition = ReadyCondition::positive("Ready");
+
+/// The role. The methods of `Automation` set how it runs: with `reconcile_period`, for example, how
+/// often it runs without a change.
+pub static AUTOMATION: LazyLock<Automation> = LazyLock::new(automation);
+
+fn automation() -> Automation {
+    Automation::role("app")
+}
+
+/// Runs the role. `make manifests` derives the permissions from its tasks.
+///
+/// Add `.needs::<Ingress>(&[…])` for a kind that a task takes from a variable: get, list, watch,
+/// create, update, patch and delete for one that it writes, get and list for one that it reads.
+pub fn controller() -> Controller<Sample, Context> {
+    Controller::new(NAME, reconcile)
+        .condition(READY)
+        .runs_ansible(&AUTOMATION)
+}
+
+/// Runs the role for `object`, if something has changed that it depends on.
+async fn reconcile(object: Arc<Sample>, context: Arc<Context>) -> Result<Action, Error> {
+    context.ansible.reconcile(&*object).await
+}

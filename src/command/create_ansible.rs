@@ -1,0 +1,221 @@
+//! `create api --ansible-role` and its likes: a kind whose objects an Ansible role or playbook runs for.
+
+mod skeleton;
+pub mod source;
+
+use std::{collections::BTreeMap, path::Path};
+
+use ansible_api::Entry;
+use heck::ToUpperCamelCase as _;
+
+use self::source::Source;
+use super::{copy, import_api};
+use crate::{
+    advice::{Advice, NextStep, Script},
+    arguments::type_of::type_of,
+    cli::{Api, TypeFlags},
+    engine::{Request, Workspace, next},
+    error::{Failure, Result},
+    name::Kind,
+    plan::NamedFiles,
+    project::{CreateApi, Fields, Gvk},
+    prompt::Prompt,
+    template,
+    tree::RelPath,
+};
+
+/// How many permissions the report names.
+const NAMED: usize = 5;
+
+pub fn run(
+    workspace: &Workspace,
+    api: &Api,
+    prompt: Prompt<'_>,
+    mut remarks: Vec<String>,
+) -> Result<Request> {
+    refuse_flags(api)?;
+    let before = &workspace.project;
+    let flags = &api.ansible;
+    let role = flags.ansible_role.as_deref();
+    let role = role
+        .map(|it| Source::role(&workspace.root, it))
+        .transpose()?;
+    let playbook = flags.ansible_playbook.as_deref();
+    let playbook = playbook
+        .map(|it| Source::playbook(&workspace.root, it))
+        .transpose()?;
+    let gvk = type_of(before, &named(api, [&role, &playbook]), prompt, true)?;
+    let namespaced = api.namespaced.unwrap_or(true);
+    let role = match flags.generate_role {
+        true => Some(skeleton::role(&gvk.kind, namespaced)?),
+        false => role,
+    };
+    let playbook = match flags.generate_playbook {
+        true => Some(skeleton::playbook(&gvk.kind, role.as_ref(), namespaced)?),
+        false => playbook,
+    };
+    let sources: Vec<Source> = playbook.into_iter().chain(role).collect();
+    let create = create(api, gvk, &sources[0])?;
+    let key = before.own_key(&create.gvk);
+    let there = before.resource(&key);
+    let is_update = there.is_some_and(|it| it.ansible == create.ansible);
+    let mut copied = copy::Copied::default();
+    for source in &sources {
+        let original = source.original();
+        let of_source = copy::of(&workspace.root, &original)?;
+        // Another kind may have it, too.
+        let mut resources = before.resources();
+        let holder = match is_update {
+            true => Some(&key),
+            false => resources
+                .find(|(_, it)| it.ansible.as_ref() == Some(&source.path) && of_source.changes())
+                .map(|(holder, _)| holder),
+        };
+        if let Some(holder) = holder.filter(|_| !create.force) {
+            return Err(of_source.refusal(&original, holder));
+        }
+        remarks.extend(of_source.left(&original));
+        copied = copied.and(of_source);
+    }
+    let project = before.create_api(&create)?;
+    remarks.extend(permissions(&workspace.root, &sources));
+    let files = template::files_of(&project, &key, &create)?;
+    let next = steps(&sources, &files, is_update);
+    // A newer role leaves the controller and its test as they are.
+    let forced = match create.force && !is_update {
+        true => files,
+        false => [].into(),
+    };
+    Ok(Request {
+        named: NamedFiles {
+            copied: copied.files(),
+            ..NamedFiles::default()
+        },
+        forced,
+        remarks,
+        next,
+        explain: Some(copy::explain),
+        ..Request::of("create api", project)
+    })
+}
+
+/// Refuses flags for what the role decides.
+fn refuse_flags(api: &Api) -> Result<()> {
+    let of_crate = &api.crate_type;
+    let given = [
+        ("--from-crd", api.from_crd.is_some()),
+        ("--external", api.external.is_some()),
+        ("--field", !api.field.is_empty()),
+        ("--status-field", !api.status_field.is_empty()),
+        ("--resource", api.resource.is_some()),
+        ("--controller", api.controller.is_some()),
+        ("--controller-name", api.controller_name.is_some()),
+        ("--finalizer", api.finalizer.is_some()),
+        ("--image", api.image.image.is_some()),
+        ("--from-version", api.from_version.is_some()),
+        ("--external-api-path", of_crate.external_api_path.is_some()),
+        (
+            "--external-api-domain",
+            of_crate.external_api_domain.is_some(),
+        ),
+    ];
+    let flags = &api.ansible;
+    if flags.generate_role && flags.ansible_role.is_some() {
+        return Err(twice("--ansible-role", "--generate-role", "role"));
+    }
+    if flags.generate_playbook && flags.ansible_playbook.is_some() {
+        return Err(twice(
+            "--ansible-playbook",
+            "--generate-playbook",
+            "playbook",
+        ));
+    }
+    let with = flags.first().unwrap_or_default();
+    let why = "the fields of `spec` are variables of any name, and the default controller of the kind runs Ansible";
+    import_api::refuse_beside(with, &given, why)
+}
+
+fn twice(there: &str, new: &str, what: &str) -> Failure {
+    Failure::usage(format!("`{new}` is given with `{there}`"))
+        .note(format!("one copies a {what}, the other makes a new one"))
+        .advise(Advice::drop(new))
+}
+
+/// The flags of the type; the kind is called after the first source, if no flag names one.
+fn named(api: &Api, sources: [&Option<Source>; 2]) -> TypeFlags {
+    let mut of = api.of.clone();
+    if let Some(source) = sources.into_iter().flatten().next() {
+        let camel = source.name().to_upper_camel_case();
+        let kind = camel.parse::<Kind>().ok();
+        of.kind = of.kind.or(kind.map(|kind| kind.to_string()));
+        of.version = of.version.or(Some("v1alpha1".to_owned()));
+    }
+    of
+}
+
+fn create(api: &Api, gvk: Gvk, runs: &Source) -> Result<CreateApi> {
+    let short_names = api.short_name.iter().map(|text| text.parse());
+    Ok(CreateApi {
+        gvk,
+        plural: api.plural.as_deref().map(str::parse).transpose()?,
+        namespaced: api.namespaced,
+        short_names: short_names.collect::<Result<_, _>>()?,
+        fields: Fields::default(),
+        chart: None,
+        helm_storage: false,
+        ansible: Some(runs.path.clone()),
+        domain: None,
+        resource: true,
+        external: None,
+        controller: true,
+        controller_name: None,
+        finalizer: None,
+        image: None,
+        force: api.force,
+    })
+}
+
+/// Remarks about permissions that do not follow from the tasks of the first source, as the project will have them.
+fn permissions(root: &Path, sources: &[Source]) -> Vec<String> {
+    let mut files = BTreeMap::new();
+    for directory in ["playbooks", "roles"] {
+        // What is not there has no permissions, and `make manifests` tells what cannot be read.
+        let _ = ansible_api::read(&root.join(directory), directory, &mut files);
+    }
+    for source in sources {
+        files.extend(source.placed());
+    }
+    let path = &sources[0].path;
+    let entry = match path.is_playbook() {
+        true => Entry::Playbook(path.to_string()),
+        false => Entry::Role(path.name().to_owned()),
+    };
+    let notes = ansible_api::of(&files, &entry).notes;
+    let more = notes.len().saturating_sub(NAMED);
+    let shown = notes.iter().take(NAMED);
+    let shown = shown.map(|note| format!("permissions: {}", note.trim_end_matches('.')));
+    let mut remarks: Vec<_> = shown.collect();
+    if more > 0 {
+        remarks.push(format!("permissions: and {more} more"));
+    }
+    remarks
+}
+
+fn steps<'a>(
+    sources: &[Source],
+    files: impl IntoIterator<Item = &'a RelPath>,
+    is_update: bool,
+) -> Vec<NextStep> {
+    let new = sources.iter().filter_map(Source::to_write);
+    let mut steps: Vec<NextStep> = new
+        .map(|path| NextStep::new("write the tasks:", Script::edit([path])))
+        .collect();
+    let mut samples = files.into_iter().map(RelPath::as_str);
+    let sample = samples.find(|path| path.starts_with("config/samples/"));
+    let sample = sample.filter(|_| !is_update);
+    steps.extend(
+        sample.map(|path| NextStep::new("set variables in the sample:", Script::edit([path]))),
+    );
+    steps.push(next::manifests());
+    steps
+}
