@@ -15,6 +15,8 @@ use serde::{Serialize, de::DeserializeOwned};
 use crate::{
     automation::{Automation, Found},
     dependents::Dependents,
+    memory::Memory,
+    metrics::Metrics,
     proxy::Proxy,
     runs::Runs,
     session::Kinds,
@@ -42,6 +44,7 @@ pub(crate) struct Shared {
     pub(crate) recorder: Recorder,
     pub(crate) runs: Runs,
     pub(crate) proxy: Proxy,
+    pub(crate) metrics: Metrics,
 }
 
 /// A role or playbook, and what is known of its objects.
@@ -63,6 +66,7 @@ pub(crate) struct Added<K> {
 #[derive(Clone, Default)]
 pub(crate) struct Known {
     pub(crate) kinds: Arc<Kinds>,
+    pub(crate) memory: Arc<Memory>,
     pub(crate) last: Option<Last>,
 }
 

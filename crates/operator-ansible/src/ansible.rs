@@ -17,8 +17,10 @@ use crate::{
     added::{Added, AnsibleObject, FIRST, LAST, Shared},
     automation::{Automation, Content},
     dependents::{Dependents, Key},
+    environment,
     error::Error,
     marks,
+    metrics::Metrics,
     options::AnsibleOptions,
     owner,
     proxy::Proxy,
@@ -45,6 +47,7 @@ impl Ansible {
                 recorder: manager.recorder(),
                 proxy: Proxy::start(manager.client())?,
                 runs: Runs::new(options),
+                metrics: Metrics::new(manager),
             },
             added: HashMap::new(),
         })
@@ -55,8 +58,9 @@ impl Ansible {
         &mut self,
         manager: &Manager,
         controller: &'static str,
-        automation: Automation,
+        mut automation: Automation,
     ) {
+        automation.verbosity = environment::verbosity::<K>().or(automation.verbosity);
         let dependents = Arc::<Dependents>::default();
         let is_namespaced = <K::Scope as ObjectScope>::NAMESPACED;
         let owner = move |metadata: &_| {

@@ -11,9 +11,6 @@ use sha2::{Digest, Sha256};
 
 use crate::error::Error;
 
-/// The default of operator-sdk's `--reconcile-period`.
-const PERIOD: Duration = Duration::from_secs(10 * 60 * 60);
-
 /// How long a run may take, if the automation does not say so.
 const TIMEOUT: Duration = Duration::from_secs(60 * 60);
 
@@ -77,7 +74,7 @@ pub struct Automation {
     pub(crate) content: Content,
     pub(crate) vars: Map<String, Value>,
     pub(crate) finalizer: Option<Finalizer>,
-    pub(crate) period: Duration,
+    pub(crate) period: Option<Duration>,
     pub(crate) timeout: Duration,
     pub(crate) manage_status: bool,
     pub(crate) watch_dependents: bool,
@@ -85,7 +82,7 @@ pub struct Automation {
     pub(crate) watch_annotations: bool,
     pub(crate) snake_case: bool,
     pub(crate) evaluates_objects: bool,
-    pub(crate) verbosity: u8,
+    pub(crate) verbosity: Option<u8>,
     /// Kinds, as `group/version/Kind`, that are not watched.
     pub(crate) blacklist: Vec<(String, String, String)>,
 }
@@ -107,7 +104,7 @@ impl Automation {
             content,
             vars: Map::new(),
             finalizer: None,
-            period: PERIOD,
+            period: None,
             timeout: TIMEOUT,
             manage_status: true,
             watch_dependents: true,
@@ -115,7 +112,7 @@ impl Automation {
             watch_annotations: false,
             snake_case: true,
             evaluates_objects: false,
-            verbosity: 0,
+            verbosity: None,
             blacklist: Vec::new(),
         }
     }
@@ -137,11 +134,12 @@ impl Automation {
         self
     }
 
-    /// `reconcilePeriod`: the time after which an object is run for without a change. Default: 10 h. The annotation
+    /// `reconcilePeriod`: the time after which an object is run for without a change. Default:
+    /// [`AnsibleOptions::reconcile_period`](crate::AnsibleOptions::reconcile_period), 10 h. The annotation
     /// `ansible.sdk.operatorframework.io/reconcile-period` of an object wins. Zero means never.
     #[must_use]
     pub fn reconcile_period(mut self, period: Duration) -> Self {
-        self.period = period;
+        self.period = Some(period);
         self
     }
 
@@ -196,10 +194,12 @@ impl Automation {
         self
     }
 
-    /// The verbosity of Ansible, 0 to 7. The annotation `ansible.sdk.operatorframework.io/verbosity` of an object wins.
+    /// The verbosity of Ansible, 0 to 7. Default: [`AnsibleOptions::verbosity`](crate::AnsibleOptions::verbosity). The variable
+    /// `ANSIBLE_VERBOSITY_KIND_GROUP` of the environment wins, and over it the annotation `ansible.sdk.operatorframework.io/verbosity`
+    /// of an object.
     #[must_use]
     pub fn verbosity(mut self, verbosity: u8) -> Self {
-        self.verbosity = verbosity;
+        self.verbosity = Some(verbosity);
         self
     }
 

@@ -24,7 +24,10 @@ impl<K: AnsibleObject> Reconcile<'_, K> {
     pub(crate) fn period(&self) -> Result<Option<Duration>, Error> {
         let annotation = self.object.annotations().get(marks::RECONCILE_PERIOD);
         let period = match annotation {
-            None => self.added.automation.period,
+            None => {
+                let own = self.added.automation.period;
+                own.unwrap_or(self.shared.runs.options.reconcile_period)
+            }
             Some(value) if value == "0" || value == "0s" => Duration::ZERO,
             Some(value) => duration(value).ok_or_else(|| Error::Annotation {
                 annotation: marks::RECONCILE_PERIOD,

@@ -44,6 +44,8 @@ pub enum RunEvent {
         /// The task.
         #[serde(flatten)]
         of: TaskResult,
+        /// What `osdk_metric` changes.
+        metric: Option<Value>,
     },
     /// One item of a loop failed. The failure of the task follows.
     ItemFailed {
@@ -80,6 +82,16 @@ pub enum RunEvent {
     },
     /// The run is over.
     Stats(Stats),
+}
+
+impl RunEvent {
+    /// What `osdk_metric` changes.
+    pub(crate) fn metric(&self) -> Option<&Value> {
+        match self {
+            Self::Ok { metric, .. } | Self::ItemOk { metric, .. } => metric.as_ref(),
+            _ => None,
+        }
+    }
 }
 
 /// The result of a task.

@@ -1,6 +1,11 @@
 //! The options of all runs.
 
-use std::{env, num::NonZero, path::PathBuf, thread::available_parallelism};
+use std::{env, num::NonZero, path::PathBuf, thread::available_parallelism, time::Duration};
+
+use crate::log_events::LogEvents;
+
+/// The default of operator-sdk's `--reconcile-period`.
+pub(crate) const PERIOD: Duration = Duration::from_secs(10 * 60 * 60);
 
 /// How an operator runs Ansible.
 #[derive(Clone, Debug)]
@@ -16,6 +21,13 @@ pub struct AnsibleOptions {
     pub collections_path: Vec<PathBuf>,
     /// Whether objects that a run creates get an owner reference, or annotations where the scopes forbid one. Default: true.
     pub inject_owner_references: bool,
+    /// The time after which an object is run for without a change, unless its automation says another one. Default: 10 h. Zero means
+    /// never.
+    pub reconcile_period: Duration,
+    /// The verbosity of Ansible, 0 to 7, unless an automation says another one. Default: 0.
+    pub verbosity: u8,
+    /// Which events of runs are logged. Default: failures.
+    pub log_events: LogEvents,
     /// Variables of the environment of all runs, beside those of the operator.
     pub environment: Vec<(String, String)>,
 }
@@ -34,6 +46,9 @@ impl Default for AnsibleOptions {
                 collections.chain(home).collect()
             }),
             inject_owner_references: true,
+            reconcile_period: PERIOD,
+            verbosity: 0,
+            log_events: LogEvents::default(),
             environment: Vec::new(),
         }
     }

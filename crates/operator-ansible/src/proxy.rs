@@ -15,7 +15,7 @@ use axum::{
     Router,
     body::{Body, Bytes, to_bytes},
     extract::{Request, State},
-    http::{HeaderMap, HeaderValue, Method, StatusCode, header},
+    http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header},
     response::{IntoResponse as _, Response},
     serve::ListenerExt as _,
 };
@@ -27,7 +27,8 @@ use tokio::task::JoinHandle;
 
 use crate::{
     program,
-    session::{Session, Target},
+    session::{Session, deleted},
+    target::Target,
 };
 
 /// The largest object that a run may send. That of the API server is 3 MiB.
@@ -208,6 +209,19 @@ async fn answer(shared: &Shared, session: &Session, request: Request) -> Result<
     for name in OWN {
         parts.headers.remove(name);
     }
+    let is_tried = path.contains("dryRun=");
+    if parts.method == Method::GET
+        && let Some(target) = target.as_ref()
+        && asks_plainly(&parts)
+        && let Some(object) = session.memory.get(target)
+    {
+        session.note(target, &parts.method, &object);
+        let head = [
+            (header::CONTENT_TYPE, "application/json"),
+            (HeaderName::from_static("x-cache"), "HIT"),
+        ];
+        return Ok((head, object.to_string()).into_response());
+    }
     let body = to_bytes(body, LARGEST).await;
     let mut body = body.map_err(|error| Failure::new(error.to_string()))?;
     if let Some(target) = target.as_ref().filter(|target| target.is_object())
@@ -216,6 +230,11 @@ async fn answer(shared: &Shared, session: &Session, request: Request) -> Result<
     {
         body = marked.into();
     }
+    let is_read = matches!(parts.method, Method::GET | Method::HEAD | Method::OPTIONS);
+    let mut write = target
+        .as_ref()
+        .filter(|_| !is_read && !is_tried)
+        .map(|target| session.memory.write(target));
     let mut call = http::Request::builder()
         .method(parts.method.clone())
         .uri(&path);
@@ -228,9 +247,13 @@ async fn answer(shared: &Shared, session: &Session, request: Request) -> Result<
     for name in [header::CONNECTION, header::TRANSFER_ENCODING] {
         head.headers.remove(name);
     }
+    if head.status.is_client_error()
+        && let Some(write) = &mut write
+    {
+        write.was_refused();
+    }
     let is_json = head.headers.get(header::CONTENT_TYPE);
     let is_json = is_json.is_some_and(|it| it.as_bytes().starts_with(b"application/json"));
-    let is_tried = path.contains("dryRun=");
     let target = target.filter(|it| {
         let is_one = it.name.is_some() || parts.method == Method::POST;
         it.is_object() && is_one && head.status.is_success() && is_json && !is_tried
@@ -238,12 +261,72 @@ async fn answer(shared: &Shared, session: &Session, request: Request) -> Result<
     let Some(target) = target else {
         return Ok(Response::from_parts(head, Body::new(body)));
     };
-    let bytes = body.collect_bytes().await?;
-    if let Ok(object) = serde_json::from_slice(&bytes) {
+    let mut bytes: Bytes = body.collect_bytes().await?;
+    if let Ok(mut object) = serde_json::from_slice::<Value>(&bytes) {
         session.note(&target, &parts.method, &object);
+        if parts.method == Method::DELETE {
+            let uid = deleted(&object);
+            write.iter_mut().for_each(|write| write.deleted(uid));
+        } else {
+            if let Some(patch) = session.label(&object)
+                && let Some(labelled) = label(shared, &target, &object, patch).await
+            {
+                session.note(&target, &Method::PATCH, &labelled);
+                bytes = labelled.to_string().into();
+                object = labelled;
+            }
+            session.memory.saw(&target, &object);
+            write
+                .iter_mut()
+                .for_each(|write| write.was_answered(&object));
+        }
     }
     head.headers.remove(header::CONTENT_LENGTH);
     Ok(Response::from_parts(head, Body::from(bytes)))
+}
+
+/// Whether a call asks for an object as it is now, as JSON.
+fn asks_plainly(parts: &http::request::Parts) -> bool {
+    let query = parts.uri.query().unwrap_or_default();
+    let is_plain = |part: &str| {
+        matches!(
+            part.trim_end_matches('='),
+            "" | "labelSelector" | "fieldSelector" | "pretty"
+        )
+    };
+    let accepts = parts.headers.get(header::ACCEPT).map(HeaderValue::to_str);
+    let accepts = accepts.is_none_or(|it| {
+        it.is_ok_and(|it| {
+            let first = it.split(',').next().unwrap_or_default().trim();
+            matches!(first, "application/json" | "*/*")
+        })
+    });
+    query.split('&').all(is_plain) && accepts
+}
+
+/// Adds the label to an object, and returns it as it is then.
+async fn label(shared: &Shared, target: &Target, object: &Value, patch: Value) -> Option<Value> {
+    let path = target.path(object["metadata"]["name"].as_str()?);
+    let request = http::Request::patch(format!("{path}?fieldManager=operator-ansible"))
+        .header(header::ACCEPT, "application/json")
+        .header(header::CONTENT_TYPE, "application/merge-patch+json")
+        .body(patch.to_string().into_bytes())
+        .ok()?;
+    match shared.client.request::<Value>(request).await {
+        Ok(labelled) => {
+            tracing::info!(path, "an object of operator-sdk is watched from now on");
+            Some(labelled)
+        }
+        Err(error) => {
+            let error = in_one_line(&error);
+            tracing::warn!(
+                path,
+                error,
+                "an object of operator-sdk cannot be labelled, and is not watched"
+            );
+            None
+        }
+    }
 }
 
 /// The body with the marks of the owner, if the call creates an object, or replaces one of the owner's.
@@ -278,7 +361,12 @@ async fn mark(
     };
     if parts.method != Method::POST {
         // An apply without the reference would remove it, and a replacement, too.
-        match current(shared, parts.uri.path()).await? {
+        let remembered = session.memory.get(target);
+        let current = match remembered {
+            Some(found) => Some(found),
+            None => current(shared, parts.uri.path()).await?,
+        };
+        match current {
             Some(current) if !session.owner.owns(&current) => return Ok(None),
             None if parts.method == Method::PUT => return Ok(None),
             _ => {}

@@ -20,6 +20,7 @@ use crate::{
     error::Error,
     events::{self, Outcome, RunEvent},
     inputs, marks,
+    memory::{Find, Memory},
     owner::Owner,
     session::Session,
     status::{Record, RecordedKind},
@@ -86,7 +87,7 @@ impl<'a, K: AnsibleObject> Reconcile<'a, K> {
             self.report(&Phase::Running, None).await?;
         }
         let begin = Instant::now();
-        let outcome = match self.run(found, &whole, false).await {
+        let outcome = match self.measured(found, &whole, false).await {
             Ok(Run::Done(outcome)) => outcome,
             Ok(Run::Deleted) => return Ok(Action::requeue(FIRST)),
             Err(error) => return self.failed(inputs, &Outcome::default(), error).await,
@@ -140,7 +141,7 @@ impl<'a, K: AnsibleObject> Reconcile<'a, K> {
         if let Some(rest) = self.retry(&inputs) {
             return Ok(rest);
         }
-        let outcome = match self.run(found, &self.whole()?, true).await {
+        let outcome = match self.measured(found, &self.whole()?, true).await {
             Ok(Run::Done(outcome)) => outcome,
             Ok(Run::Deleted) => return Ok(Action::await_change()),
             Err(error) => return self.failed(inputs, &Outcome::default(), error).await,
@@ -174,6 +175,28 @@ impl<'a, K: AnsibleObject> Reconcile<'a, K> {
         Ok(whole)
     }
 
+    /// Runs content for the object, and counts that.
+    async fn measured(
+        &self,
+        found: &Found,
+        whole: &Value,
+        is_finalizer: bool,
+    ) -> Result<Run, Error> {
+        let begin = Instant::now();
+        let run = self.run(found, whole, is_finalizer).await;
+        let has_succeeded = match &run {
+            Ok(Run::Done(outcome)) => failure(outcome).is_none(),
+            Ok(Run::Deleted) => return run,
+            Err(_) => false,
+        };
+        let resource = ApiResource::erase::<K>(&());
+        let kind = (&*resource.api_version, &*resource.kind);
+        self.shared
+            .metrics
+            .ran(kind, begin.elapsed(), has_succeeded);
+        run
+    }
+
     /// Runs content for the object.
     async fn run(&self, found: &Found, whole: &Value, is_finalizer: bool) -> Result<Run, Error> {
         let automation = &self.added.automation;
@@ -187,23 +210,29 @@ impl<'a, K: AnsibleObject> Reconcile<'a, K> {
             uid: self.object.uid().unwrap_or_default(),
             controller: self.added.controller.to_owned(),
         };
+        let options = &self.shared.runs.options;
         let vars = Vars::of(automation, (&owner.group, &owner.kind), whole, is_finalizer);
-        let kinds = self.known(|known| known.kinds.clone());
+        let (kinds, memory) = self.known(|known| (known.kinds.clone(), known.memory.clone()));
+        memory.begin();
         let permission = self.shared.proxy.permit(Session {
             owner,
-            marks: self.shared.runs.options.inject_owner_references,
+            marks: options.inject_owner_references,
             key: self.key.clone(),
             dependents: self.added.dependents.clone(),
             kinds: kinds.clone(),
+            memory: memory.clone(),
         })?;
         let verbosity = self.object.annotations().get(marks::VERBOSITY);
         let verbosity = verbosity.and_then(|it| it.parse().ok());
+        let verbosity: u8 = verbosity
+            .or(automation.verbosity)
+            .unwrap_or(options.verbosity);
         let request = json!({
             "kind": found.kind,
             "path": found.path,
             "vars": vars.object,
             "trusted": vars.author,
-            "verbosity": verbosity.unwrap_or(automation.verbosity).min(7),
+            "verbosity": verbosity.min(7),
             "files": { "kubeconfig": permission.kubeconfig },
             "environment": {
                 "K8S_AUTH_KUBECONFIG": "{place}/kubeconfig",
@@ -215,33 +244,52 @@ impl<'a, K: AnsibleObject> Reconcile<'a, K> {
             key: &self.key,
         };
         self.added.dependents.begin(&self.key);
+        let hear = |event: &RunEvent| {
+            if let Some(metric) = event.metric() {
+                self.shared.metrics.change(metric);
+            }
+            options.log_events.log(event);
+        };
         let mut run = pin!(self.shared.runs.run(request, automation.timeout, hear));
         let mut look = interval(LOOK);
+        let mut is_shown = false;
         let outcome = loop {
             tokio::select! {
                 outcome = &mut run => break outcome,
-                () = kinds.more.notified() => self.watch(kinds.all()),
-                _ = look.tick() => if !is_finalizer && self.is_deleted() {
-                    tracing::info!("the run is ended, because its object is being deleted");
-                    return Ok(Run::Deleted);
+                () = kinds.more.notified() => is_shown = self.watch(kinds.all(), &memory),
+                _ = look.tick() => {
+                    if !is_finalizer && self.is_deleted() {
+                        tracing::info!("the run is ended, because its object is being deleted");
+                        return Ok(Run::Deleted);
+                    }
+                    if !is_shown {
+                        is_shown = self.watch(kinds.all(), &memory);
+                    }
                 },
             }
         };
-        self.watch(kinds.all());
+        self.watch(kinds.all(), &memory);
         drop(ending);
         outcome.map(Run::Done)
     }
 
-    /// Watches objects of these kinds, so far as the automation watches them.
-    fn watch(&self, kinds: Vec<RecordedKind>) {
+    /// Watches objects of these kinds, so far as the automation watches them. Returns whether `memory` has all that the watches show.
+    fn watch(&self, kinds: Vec<RecordedKind>, memory: &Memory) -> bool {
         let automation = &self.added.automation;
         if !automation.watch_dependents {
-            return;
+            return true;
         }
-        // Their stores are not needed now.
         let kinds = self.watched(kinds);
-        let kinds = kinds.iter().map(RecordedKind::resource);
-        _ = self.added.watches.set(&self.object, kinds);
+        let resources = kinds.iter().map(RecordedKind::resource);
+        let Some(stores) = self.added.watches.set(&self.object, resources) else {
+            return false;
+        };
+        let finds = stores.into_iter().map(|store| {
+            let find: Find = Box::new(move |namespace, name| store.get(namespace, name));
+            find
+        });
+        memory.show(kinds.into_iter().zip(finds).collect());
+        true
     }
 
     fn watched(&self, mut kinds: Vec<RecordedKind>) -> Vec<RecordedKind> {
@@ -300,29 +348,4 @@ fn failure(outcome: &Outcome) -> Option<Error> {
         task: failed.task.clone(),
         message: events::short(&failed.message),
     })
-}
-
-/// Logs an event.
-fn hear(event: &RunEvent) {
-    match event {
-        RunEvent::Task { task, action } => tracing::debug!(task, action, "a task begins"),
-        RunEvent::Failed {
-            of,
-            ignored: false,
-            rescued: false,
-        } => tracing::warn!(
-            task = of.task,
-            action = of.action,
-            path = of.path,
-            message = of.message,
-            "a task failed"
-        ),
-        RunEvent::Unreachable { of, .. } => tracing::warn!(
-            task = of.task,
-            message = of.message,
-            "a host is unreachable"
-        ),
-        RunEvent::Log { message } => tracing::debug!(message, "Ansible says"),
-        _ => {}
-    }
 }

@@ -1,16 +1,19 @@
 //! What the proxy knows of a run: its custom resource, and the kinds of what it created.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 use axum::http::Method;
 use parking_lot::Mutex;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::Notify;
 
 use crate::{
     dependents::{Dependents, Key},
+    marks,
+    memory::Memory,
     owner::Owner,
     status::RecordedKind,
+    target::Target,
 };
 
 /// A run that uses the proxy.
@@ -21,6 +24,7 @@ pub(crate) struct Session {
     pub(crate) key: Key,
     pub(crate) dependents: Arc<Dependents>,
     pub(crate) kinds: Arc<Kinds>,
+    pub(crate) memory: Arc<Memory>,
 }
 
 /// The kinds of what the runs of an object created.
@@ -29,6 +33,8 @@ pub(crate) struct Kinds {
     all: Mutex<Vec<RecordedKind>>,
     /// Is notified when there is another one.
     pub(crate) more: Notify,
+    /// The uids of what got the label. Whoever removes it again wins: nobody is to add it forever.
+    labelled: Mutex<HashSet<String>>,
 }
 
 impl Kinds {
@@ -51,10 +57,7 @@ impl Session {
     /// Notes the answer to a call about one object.
     pub(crate) fn note(&self, target: &Target, method: &Method, object: &Value) {
         if *method == Method::DELETE {
-            // The object, or a status with its uid.
-            let uid = &object["metadata"]["uid"];
-            let uid = uid.as_str().or(object["details"]["uid"].as_str());
-            if let Some(uid) = uid {
+            if let Some(uid) = deleted(object) {
                 self.dependents.deleted(&self.key, uid);
             }
             return;
@@ -63,133 +66,34 @@ impl Session {
             return;
         }
         self.dependents.wrote(&self.key, object);
-        if let Some(kind) = object["kind"].as_str() {
+        // Tables and mere metadata have kinds of their own.
+        let of = object["apiVersion"].as_str().unwrap_or_default();
+        if let Some(kind) = object["kind"].as_str()
+            && !of.starts_with("meta.k8s.io/")
+        {
             self.kinds.extend([target.kind(kind)]);
         }
     }
-}
 
-/// What the path of a call names.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Target {
-    group: String,
-    version: String,
-    pub(crate) namespace: Option<String>,
-    plural: String,
-    pub(crate) name: Option<String>,
-    subresource: Option<String>,
-}
-
-impl Target {
-    /// `None` if the path names no resource.
-    pub(crate) fn of(path: &str) -> Option<Self> {
-        let mut parts = path.trim_matches('/').split('/');
-        let group = match parts.next()? {
-            "api" => "",
-            "apis" => parts.next()?,
-            _ => return None,
-        };
-        let version = parts.next()?;
-        let mut rest: Vec<_> = parts.map(str::to_owned).collect();
-        // The subresources of a Namespace look like kinds in it.
-        let is_in_namespace = rest.len() > 2
-            && rest[0] == "namespaces"
-            && !(group.is_empty() && matches!(rest[2].as_str(), "status" | "finalize"));
-        let namespace = is_in_namespace.then(|| rest.drain(..2).nth(1)).flatten();
-        let mut rest = rest.into_iter();
-        Some(Self {
-            group: group.to_owned(),
-            version: version.to_owned(),
-            namespace,
-            plural: rest.next()?,
-            name: rest.next(),
-            subresource: rest.next(),
-        })
-    }
-
-    /// Whether it is an object or a list, and no subresource.
-    pub(crate) fn is_object(&self) -> bool {
-        self.subresource.is_none()
-    }
-
-    /// Whether objects of the kind are only asked, and not kept.
-    pub(crate) fn is_virtual(&self) -> bool {
-        matches!(
-            self.group.as_str(),
-            "authorization.k8s.io" | "authentication.k8s.io"
-        )
-    }
-
-    fn kind(&self, kind: &str) -> RecordedKind {
-        RecordedKind {
-            api_version: match self.group.as_str() {
-                "" => self.version.clone(),
-                group => format!("{group}/{}", self.version),
-            },
-            kind: kind.to_owned(),
-            plural: self.plural.clone(),
-            namespaced: self.namespace.is_some(),
-        }
+    /// The patch that adds the label by which objects are watched, if this one is the owner's and lacks it: operator-sdk created it.
+    pub(crate) fn label(&self, object: &Value) -> Option<Value> {
+        let metadata = &object["metadata"];
+        let uid = metadata["uid"].as_str()?;
+        let is_whole = !object["apiVersion"].as_str()?.starts_with("meta.k8s.io/");
+        let lacks = self.marks
+            && is_whole
+            && metadata["deletionTimestamp"].is_null()
+            && metadata["labels"][marks::CONTROLLER].is_null()
+            && self.owner.owns(object)
+            && self.kinds.labelled.lock().insert(uid.to_owned());
+        // With the uid, the API server refuses it for another object of the name.
+        let labels = json!({ marks::CONTROLLER: self.owner.controller });
+        lacks.then(|| json!({ "metadata": { "uid": uid, "labels": labels } }))
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn paths() {
-        for (path, expected) in [
-            (
-                "/api/v1/namespaces/ns/pods/a",
-                Some(("", "v1", Some("ns"), "pods", Some("a"), None)),
-            ),
-            (
-                "/api/v1/namespaces/ns/pods",
-                Some(("", "v1", Some("ns"), "pods", None, None)),
-            ),
-            (
-                "/api/v1/namespaces/ns/pods/a/log",
-                Some(("", "v1", Some("ns"), "pods", Some("a"), Some("log"))),
-            ),
-            (
-                "/api/v1/namespaces/ns",
-                Some(("", "v1", None, "namespaces", Some("ns"), None)),
-            ),
-            (
-                "/api/v1/namespaces/ns/status",
-                Some(("", "v1", None, "namespaces", Some("ns"), Some("status"))),
-            ),
-            (
-                "/api/v1/namespaces",
-                Some(("", "v1", None, "namespaces", None, None)),
-            ),
-            (
-                "/apis/apps/v1/deployments",
-                Some(("apps", "v1", None, "deployments", None, None)),
-            ),
-            (
-                "/apis/apps/v1/namespaces/ns/deployments/a",
-                Some(("apps", "v1", Some("ns"), "deployments", Some("a"), None)),
-            ),
-            ("/api/v1", None),
-            ("/apis", None),
-            ("/version", None),
-        ] {
-            let found = Target::of(path);
-            let found = found.as_ref().map(|it| {
-                let (group, version, plural) = (&*it.group, &*it.version, &*it.plural);
-                let (namespace, name) = (it.namespace.as_deref(), it.name.as_deref());
-                (
-                    group,
-                    version,
-                    namespace,
-                    plural,
-                    name,
-                    it.subresource.as_deref(),
-                )
-            });
-            assert_eq!(found, expected, "{path}");
-        }
-    }
+/// The uid in the answer to a deletion: that of the object, or in a status.
+pub(crate) fn deleted(answer: &Value) -> Option<&str> {
+    let uid = &answer["metadata"]["uid"];
+    uid.as_str().or(answer["details"]["uid"].as_str())
 }

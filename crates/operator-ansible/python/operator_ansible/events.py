@@ -51,7 +51,7 @@ class Events(CallbackBase):
         super().__init__()
         self.writer = writer
         self.stats = None
-        self.rescued = 0
+        self.rescued = {}
 
     def _task(self, event, result, **more):
         task = result.task
@@ -69,6 +69,10 @@ class Events(CallbackBase):
         if data.get("changed"):
             what["changed"] = True
         return what, data
+
+    def _metric(self, what, data):
+        if what["action"].rpartition(".")[2] == "osdk_metric" and isinstance(data.get("metric"), dict):
+            what["metric"] = data["metric"]
 
     def _message(self, data):
         if "censored" in data:
@@ -94,17 +98,18 @@ class Events(CallbackBase):
         name = what["action"].rpartition(".")[2]
         if name == "requeue_after" and isinstance(data.get("period"), str):
             what["period"] = data["period"]
-        if name == "osdk_metric" and isinstance(data.get("metric"), dict):
-            what["metric"] = data["metric"]
+        self._metric(what, data)
         if name in ("debug", "assert") and "censored" not in data and data.get("msg") is not None:
             what["message"] = self._message({"msg": data["msg"]})
         self.writer.write(what)
 
     def v2_runner_on_failed(self, result, ignore_errors=False):
         # Ansible has counted it already: as a failure, or as one that a `rescue` handles.
-        rescued = self.stats.rescued.get(result.host.get_name(), 0)
-        what, data = self._task("failed", result, ignored=bool(ignore_errors), rescued=rescued > self.rescued)
-        self.rescued = rescued
+        host = result.host.get_name()
+        rescued = self.stats.rescued.get(host, 0)
+        before = self.rescued.get(host, 0)
+        what, data = self._task("failed", result, ignored=bool(ignore_errors), rescued=rescued > before)
+        self.rescued[host] = rescued
         what["message"] = self._message(data)
         self.writer.write(what)
 
@@ -116,7 +121,8 @@ class Events(CallbackBase):
         self.writer.write(what)
 
     def v2_runner_item_on_ok(self, result):
-        what, _ = self._task("item_ok", result)
+        what, data = self._task("item_ok", result)
+        self._metric(what, data)
         self.writer.write(what)
 
     def v2_runner_on_skipped(self, result):
@@ -129,6 +135,7 @@ class Events(CallbackBase):
 
     def v2_playbook_on_stats(self, stats):
         names = ("ok", "changed", "skipped", "failures", "rescued", "ignored")
-        host = {name: getattr(stats, name).get("localhost", 0) for name in names}
-        host["unreachable"] = stats.dark.get("localhost", 0)
-        self.writer.write({"event": "stats", **host})
+        # Of all hosts: an inventory may name others.
+        counts = {name: sum(getattr(stats, name).values()) for name in names}
+        counts["unreachable"] = sum(stats.dark.values())
+        self.writer.write({"event": "stats", **counts})

@@ -202,7 +202,8 @@ def _run(request, place, writer, prefer_in_process):
     extra = dict(request.get("vars", {}))
     extra.update(_trusted(request.get("trusted", {})))
     load_extra_vars.extra_vars = extra
-    inventory = InventoryManager(loader=loader, sources=("localhost,",))
+    inventory = InventoryManager(loader=loader, sources=(os.environ.get("ANSIBLE_INVENTORY") or "localhost,",))
+    # Without an own entry, it is the one that Ansible adds to every inventory.
     host = inventory.get_host("localhost")
     host.set_variable("ansible_connection", "local")
     host.set_variable("ansible_python_interpreter", sys.executable)

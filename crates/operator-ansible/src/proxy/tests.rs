@@ -14,6 +14,7 @@ use super::*;
 use crate::{
     dependents::{Dependents, Key},
     marks,
+    memory::{Find, Memory},
     owner::Owner,
     session::Kinds,
 };
@@ -23,6 +24,10 @@ fn key() -> Key {
 }
 
 fn permit(proxy: &Proxy, marks: bool) -> (Permission, Arc<Kinds>) {
+    permit_with(proxy, marks, Arc::default())
+}
+
+fn permit_with(proxy: &Proxy, marks: bool, memory: Arc<Memory>) -> (Permission, Arc<Kinds>) {
     let kinds = Arc::<Kinds>::default();
     let session = Session {
         owner: Owner {
@@ -38,6 +43,7 @@ fn permit(proxy: &Proxy, marks: bool) -> (Permission, Arc<Kinds>) {
         key: key(),
         dependents: Arc::<Dependents>::default(),
         kinds: kinds.clone(),
+        memory,
     };
     (proxy.permit(session).unwrap(), kinds)
 }
@@ -134,6 +140,182 @@ async fn what_a_run_creates_is_its_owners_however_it_creates_it() -> Result<()> 
     let (permission, _) = permit(&proxy, false);
     let unmarked: Api<ConfigMap> = Api::namespaced(client(&permission).await?, "default");
     ensure!(!is_marked(&unmarked.create(&post, &map("unmarked")).await?));
+    Ok(())
+}
+
+/// What operator-sdk created: it has the owner reference, and not the label.
+fn of_operator_sdk(name: &str) -> ConfigMap {
+    let mut map = map(name);
+    let owner = json!({
+        "apiVersion": "apps.example.com/v1",
+        "kind": "App",
+        "name": "sample",
+        "uid": "11111111-2222-3333-4444-555555555555",
+    });
+    map.metadata.owner_references = Some(vec![serde_json::from_value(owner).unwrap()]);
+    map
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_operator_sdk_created_is_watched_once_a_run_reads_or_writes_it() -> Result<()> {
+    let cluster = Cluster::start()?;
+    let admin: Api<ConfigMap> = Api::namespaced(cluster.client()?, "default");
+    let (post, merge) = (PostParams::default(), PatchParams::default());
+    for name in ["read", "patched", "ending"] {
+        admin.create(&post, &of_operator_sdk(name)).await?;
+    }
+    let spaces: Api<Namespace> = Api::all(cluster.client()?);
+    let mut space: Namespace =
+        serde_json::from_value(json!({ "metadata": { "name": "outside" } }))?;
+    space.metadata.annotations = Some(
+        [
+            (marks::PRIMARY.to_owned(), "default/sample".to_owned()),
+            (
+                marks::PRIMARY_TYPE.to_owned(),
+                "App.apps.example.com".to_owned(),
+            ),
+        ]
+        .into(),
+    );
+    spaces.create(&post, &space).await?;
+    let proxy = Proxy::start(cluster.client()?)?;
+    let (permission, kinds) = permit(&proxy, true);
+    let client = client(&permission).await?;
+    let own: Api<ConfigMap> = Api::namespaced(client.clone(), "default");
+
+    // A read, whose answer has the version that the label made: a replacement by it is no conflict.
+    let read = own.get("read").await?;
+    ensure!(is_marked(&read));
+    own.replace("read", &post, &read).await?;
+    // A merge that changes nothing.
+    let nothing = Patch::Merge(json!({ "data": null }));
+    let patched = own.patch("patched", &merge, &nothing).await?;
+    ensure!(is_marked(&patched) && is_marked(&admin.get("patched").await?));
+    let again = own.patch("patched", &merge, &nothing).await?;
+    ensure!(again.resource_version() == patched.resource_version());
+    let spaces: Api<Namespace> = Api::all(client.clone());
+    let outside = spaces.get("outside").await?;
+    ensure!(
+        outside.labels()[marks::CONTROLLER] == "apps-app",
+        "{outside:?}"
+    );
+    ensure!(kinds.all().len() == 2, "{:?}", kinds.all());
+
+    // Somebody takes the label away. Nobody argues.
+    let without = Patch::Merge(json!({ "metadata": { "labels": null } }));
+    let taken = admin.patch("read", &merge, &without).await?;
+    ensure!(own.get("read").await?.resource_version() == taken.resource_version());
+
+    // What is somebody else's, what ends, and what is not there, stays as it is.
+    admin.create(&post, &map("foreign")).await?;
+    ensure!(!is_marked(&own.get("foreign").await?));
+    ensure!(own.get_opt("missing").await?.is_none());
+    let holding = Patch::Merge(json!({ "metadata": { "finalizers": ["example.com/hold"] } }));
+    admin.patch("ending", &merge, &holding).await?;
+    admin.delete("ending", &DeleteParams::default()).await?;
+    ensure!(own.get("ending").await?.labels().is_empty());
+
+    // Nor does anything happen without owner references.
+    admin.create(&post, &of_operator_sdk("unmarked")).await?;
+    let (permission, _) = permit(&proxy, false);
+    let unmarked: Api<ConfigMap> = Api::namespaced(self::client(&permission).await?, "default");
+    ensure!(unmarked.get("unmarked").await?.labels().is_empty());
+    Ok(())
+}
+
+/// The answer to a plain call: whether it came from memory, and the version of the object.
+async fn asked(client: &Client, path: &str, accept: &str) -> Result<(bool, Option<String>)> {
+    let request = http::Request::get(path).header(header::ACCEPT, accept);
+    let answer = client
+        .send(request.body(ClientBody::from(Vec::new()))?)
+        .await?;
+    let is_hit = answer
+        .headers()
+        .get("x-cache")
+        .is_some_and(|it| it == "HIT");
+    let bytes = answer.into_body().collect_bytes().await?;
+    let object: Value = serde_json::from_slice(&bytes)?;
+    let version = object["metadata"]["resourceVersion"].as_str();
+    ensure!(!is_hit || (object["kind"] == "ConfigMap" && object["apiVersion"] == "v1"));
+    Ok((is_hit, version.map(str::to_owned)))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_watched_is_read_from_memory_and_never_older_than_what_the_run_wrote() -> Result<()>
+{
+    const PATH: &str = "/api/v1/namespaces/default/configmaps/a";
+    const JSON: &str = "application/json";
+    let cluster = Cluster::start()?;
+    let admin: Api<ConfigMap> = Api::namespaced(cluster.client()?, "default");
+    let first = admin.create(&PostParams::default(), &map("a")).await?;
+    // A watch that shows what it is told.
+    let shown = Arc::new(Mutex::new(first.clone()));
+    let memory = Arc::<Memory>::default();
+    let (kind, found) = (Target::of(PATH).unwrap().kind("ConfigMap"), shown.clone());
+    let find: Find = Box::new(move |namespace, name| {
+        let is_it = (namespace, name) == (Some("default"), "a");
+        let object = serde_json::to_value(&*found.lock()).unwrap();
+        is_it.then(|| Arc::new(serde_json::from_value(object).unwrap()))
+    });
+    memory.show(vec![(kind, find)]);
+    let proxy = Proxy::start(cluster.client()?)?;
+    let (permission, _) = permit_with(&proxy, true, memory.clone());
+    let run = client(&permission).await?;
+    let own: Api<ConfigMap> = Api::namespaced(run.clone(), "default");
+
+    // As the Python client asks, and as kubectl does; but no table, and no version.
+    for (query, accept, expected) in [
+        ("", JSON, true),
+        ("?fieldSelector=&labelSelector=", JSON, true),
+        ("", "*/*", true),
+        ("", "application/json;as=Table;v=v1;g=meta.k8s.io", false),
+        ("?resourceVersion=0", JSON, false),
+        ("?labelSelector=a%3Db", JSON, false),
+    ] {
+        let (is_hit, _) = asked(&run, &format!("{PATH}{query}"), accept).await?;
+        ensure!(is_hit == expected, "{query} {accept}");
+    }
+    let (is_hit, version) = asked(&run, PATH, JSON).await?;
+    ensure!(is_hit && version == first.resource_version());
+    // Lists, and what is not watched, pass.
+    let list = asked(&run, "/api/v1/namespaces/default/configmaps", JSON).await?;
+    ensure!(!list.0);
+    let other = "/api/v1/namespaces/default/configmaps/b";
+    ensure!(!asked(&run, other, JSON).await?.0);
+
+    // What the run wrote is read from the API server until the watch shows it.
+    let patch = Patch::Merge(json!({ "data": { "key": "1" } }));
+    let written = own.patch("a", &PatchParams::default(), &patch).await?;
+    let through = asked(&run, PATH, JSON).await?;
+    ensure!(through == (false, written.resource_version()));
+    *shown.lock() = written.clone();
+    ensure!(asked(&run, PATH, JSON).await? == (true, written.resource_version()));
+    // A write that is tried, or refused, changes nothing.
+    let tried = PatchParams {
+        dry_run: true,
+        ..PatchParams::default()
+    };
+    own.patch("a", &tried, &patch).await?;
+    let wrong = Patch::Merge(json!({ "data": 1 }));
+    ensure!(
+        own.patch("a", &PatchParams::default(), &wrong)
+            .await
+            .is_err()
+    );
+    ensure!(asked(&run, PATH, JSON).await?.0);
+    // Somebody else writes: what the watch shows is a moment late, as for any controller.
+    let foreign = Patch::Merge(json!({ "data": { "key": "2" } }));
+    let newer = admin.patch("a", &PatchParams::default(), &foreign).await?;
+    ensure!(asked(&run, PATH, JSON).await? == (true, written.resource_version()));
+    *shown.lock() = newer.clone();
+    ensure!(asked(&run, PATH, JSON).await? == (true, newer.resource_version()));
+    // A deletion, and another object of the name.
+    own.delete("a", &DeleteParams::default()).await?;
+    ensure!(asked(&run, PATH, JSON).await? == (false, None));
+    let new = own.create(&PostParams::default(), &map("a")).await?;
+    ensure!(asked(&run, PATH, JSON).await? == (false, new.resource_version()));
+    *shown.lock() = new.clone();
+    ensure!(asked(&run, PATH, JSON).await? == (true, new.resource_version()));
     Ok(())
 }
 

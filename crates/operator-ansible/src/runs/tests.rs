@@ -291,6 +291,76 @@ async fn a_playbook_runs_and_warnings_and_facts_stay_inside() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_inventory_of_the_author_is_used() {
+    let directory = tempfile::tempdir().unwrap();
+    let inventory = directory.path().join("hosts");
+    let text = "[all]\nlocalhost size=4\nother ansible_connection=local size=5\n";
+    fs::write(&inventory, text).unwrap();
+    let runs = Runs::new(AnsibleOptions {
+        environment: vec![(
+            "ANSIBLE_INVENTORY".to_owned(),
+            inventory.to_string_lossy().into_owned(),
+        )],
+        ..runs(1).options
+    });
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/playbooks/hosts.yml");
+    let mut said = Vec::new();
+    let outcome = runs
+        .run(json!({ "kind": "playbook", "path": path }), LONG, |event| {
+            if let RunEvent::Ok { of, .. } = event {
+                said.push(of.message.clone());
+            }
+        })
+        .await
+        .unwrap();
+    said.sort();
+    assert_eq!(said, ["4", "5"], "{outcome:?}");
+    // The counts are those of all hosts.
+    assert_eq!(outcome.stats.unwrap().ok, 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_disk_without_space_fails_a_run_and_no_later_one() {
+    // The limit of a process for the size of a file, which its runs inherit, stands for the disk.
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let directory = tempfile::tempdir().unwrap();
+    let program = directory.path().join("python");
+    let text = format!(
+        "#!/bin/sh\nulimit -S -f 1\nexec {} \"$@\"\n",
+        python().display()
+    );
+    fs::write(&program, text).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o700)).unwrap();
+    let runs = Runs::new(AnsibleOptions {
+        python: program,
+        ..runs(1).options
+    });
+    let large = json!({ "size": "x".repeat(1 << 20) });
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/playbooks/write.yml");
+    let mut request = json!({ "kind": "playbook", "path": path, "vars": large });
+    let outcome = runs.run(request.clone(), LONG, |_| {}).await.unwrap();
+    let why = outcome.error.clone();
+    let why = why.or_else(|| Some(outcome.failures.first()?.message.clone()));
+    assert!(
+        why.as_ref().is_some_and(|it| it.contains("File too large")),
+        "{outcome:?}"
+    );
+    nothing_is_left(&runs.server().await.unwrap()).await;
+    // There is space again.
+    let pid = runs.server().await.unwrap().pid.to_string();
+    let lifted = Command::new("prlimit")
+        .args(["--fsize=unlimited:unlimited", "--pid", &pid])
+        .status();
+    if !lifted.is_ok_and(|it| it.success()) {
+        request["vars"] = json!({ "size": "x" });
+    }
+    let outcome = runs.run(request, LONG, |_| {}).await.unwrap();
+    assert_eq!((outcome.error, outcome.failures), (None, vec![]));
+    nothing_is_left(&runs.server().await.unwrap()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_python_without_ansible_says_so() {
     let runs = Runs::new(AnsibleOptions {
         python: PathBuf::from("/usr/bin/false"),

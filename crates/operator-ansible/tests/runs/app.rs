@@ -61,6 +61,12 @@ pub struct Context {
     ansible: Ansible,
 }
 
+impl Context {
+    pub fn of(ansible: Ansible) -> Self {
+        Self { ansible }
+    }
+}
+
 async fn reconcile(app: Arc<App>, context: Arc<Context>) -> Result<Action, Error> {
     context.ansible.reconcile(&*app).await
 }

@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashMap,
-    fs,
+    env, fs,
     process::Command,
     sync::{
         Arc,
@@ -19,7 +19,10 @@ use operator_runtime::envtest::{Cluster, NAMESPACE, eventually};
 use serde_json::json;
 use tokio::time::sleep;
 
-use crate::app::{self, App, Subject};
+use crate::{
+    app::{self, App, Subject},
+    process::Process,
+};
 
 const OBJECTS: usize = 100;
 
@@ -38,6 +41,15 @@ struct Use {
 
 /// What all processes below this one use whose command has this word.
 fn used(word: &str) -> Use {
+    used_if(|_, command| command.contains(word))
+}
+
+/// What this process uses.
+fn used_by(pid: u32) -> Use {
+    used_if(|it, _| it == u64::from(pid))
+}
+
+fn used_if(is_one: impl Fn(u64, &str) -> bool) -> Use {
     let mut stats = HashMap::new();
     for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
         let Some(pid) = entry.file_name().to_str().and_then(|it| it.parse().ok()) else {
@@ -64,7 +76,7 @@ fn used(word: &str) -> Use {
     let mut all = Use::default();
     for (pid, fields) in stats.iter().filter(|(pid, _)| is_below(**pid)) {
         let command = fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        if !command.contains(word) {
+        if !is_one(*pid, &command) {
             continue;
         }
         let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap_or_default();
@@ -241,5 +253,89 @@ async fn a_run_costs_a_fraction_of_one_of_ansible_playbook() -> Result<()> {
         memory < plain_memory / 3,
         "a run takes {memory} KiB, and one of ansible-playbook {plain_memory} KiB"
     );
+    Ok(())
+}
+
+/// The requests that an operator has sent to the API server.
+fn requests(operator: &Process) -> Result<u64> {
+    let text = operator.metrics()?;
+    let lines = text.lines();
+    let counts = lines.filter(|it| it.starts_with("rest_client_requests_total{"));
+    let counts = counts.filter_map(|it| it.rsplit_once(' ')?.1.parse::<u64>().ok());
+    Ok(counts.sum())
+}
+
+/// The lengths are in `OF_FIGURES_OBJECTS` (1000) and `OF_FIGURES_IDLE` (60 seconds).
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "measures, for some minutes"]
+async fn a_thousand_objects_are_run_for_once_and_then_rest() -> Result<()> {
+    let number = |name: &str, default: u64| {
+        let value = env::var(name).ok().and_then(|it| it.parse().ok());
+        value.unwrap_or(default)
+    };
+    let objects = number("OF_FIGURES_OBJECTS", 1000);
+    let idle = Duration::from_secs(number("OF_FIGURES_IDLE", 60));
+    let cluster = Cluster::start()?;
+    cluster.install(app::crds()).await?;
+    let subject = Subject::new(&cluster, "figures")?;
+    let apps = subject.apps();
+    for index in 0..objects {
+        let mut app = App::new(&format!("app-{index}"), Default::default());
+        app.spec.0.insert("size".to_owned(), index.into());
+        apps.create(&PostParams::default(), &app).await?;
+    }
+    let place = tempfile::tempdir()?;
+    let begin = Instant::now();
+    let operator = Process::start(&cluster, place.path(), "one")?;
+    let most = AtomicU64::new(0);
+    eventually(Duration::from_secs(3600), async || {
+        most.fetch_max(used("operator_ansible/server.py").memory, Ordering::Relaxed);
+        // A call at each of many looks would take a processor from the runs.
+        sleep(Duration::from_millis(300)).await;
+        let text = operator.metrics()?;
+        let done = text.lines().find_map(|it| {
+            let rest = it.strip_prefix("ansible_operator_reconcile_result{")?;
+            let (labels, count) = rest.split_once("} ")?;
+            let count = count.parse::<u64>().ok()?;
+            labels.contains("succeeded").then_some(count)
+        });
+        ensure!(done >= Some(objects), "{done:?} of {objects} runs");
+        Ok(())
+    })
+    .await?;
+    let took = begin.elapsed();
+    let most = most.into_inner();
+    // The forks of the last run end, and its watch events come.
+    sleep(Duration::from_secs(5)).await;
+    let cpu = |of: Use| of.time;
+    let (rust, python) = (
+        used_by(operator.child.id()),
+        used("operator_ansible/server.py"),
+    );
+    let run = waited(Some("operator_ansible/server.py"));
+    let before = requests(&operator)?;
+    sleep(idle).await;
+    let (rust_after, python_after) = (
+        used_by(operator.child.id()),
+        used("operator_ansible/server.py"),
+    );
+    let asked = requests(&operator)? - before;
+    println!(
+        "{objects} objects, 2 workers: {took:?}, {:?} an object",
+        took / u32::try_from(objects)?
+    );
+    println!("on a processor: operator {}0 ms, runs {run}0 ms", cpu(rust));
+    println!("at most {most} KiB of Python");
+    println!(
+        "idle for {idle:?}: operator {} KiB and {}0 ms, {} processes of Python {} KiB and {}0 ms, {asked} requests",
+        rust_after.memory,
+        cpu(rust_after) - cpu(rust),
+        python_after.count,
+        python_after.memory,
+        cpu(python_after) - cpu(python),
+    );
+    ensure!(python_after.count == 1, "{} processes", python_after.count);
+    // Watches end after some minutes, and begin again.
+    ensure!(asked <= 10 + idle.as_secs() / 20, "{asked} requests");
     Ok(())
 }

@@ -3,7 +3,12 @@
 #![cfg(unix)]
 
 mod app;
+mod faults;
+mod fence;
+mod fields;
 mod figures;
 mod killed;
 mod life;
+mod process;
+mod reads;
 mod rules;

@@ -45,6 +45,7 @@ options:
       observe: {type: float, description: The value.}
 """
 
+import math
 import re
 
 from ansible.module_utils.basic import AnsibleModule
@@ -80,6 +81,10 @@ def main():
     for of in kinds:
         if of in metric:
             metric[of] = {key: value for key, value in metric[of].items() if value is not None}
+            if not all(math.isfinite(value) for value in metric[of].values()):
+                module.fail_json(msg=f"{of} is {metric[of]}, and has to be finite")
+    if metric.get("counter", {}).get("add", 0) < 0:
+        module.fail_json(msg="counter metrics cannot decrease in value")
     module.exit_json(changed=not module.check_mode, metric=metric)
 
 
