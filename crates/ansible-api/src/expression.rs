@@ -2,8 +2,8 @@
 //! templates and files, and of conditions all branches.
 
 use crate::{
-    scope::{Found, Scope, UNKNOWN},
     tokens::{Token, tokens},
+    value::{Found, UNKNOWN},
     yaml::{Node, Value},
 };
 
@@ -38,25 +38,34 @@ const KEEPING: &[&str] = &[
     "unique",
 ];
 
+/// What the names and texts in an expression stand for, at a depth of expressions in each other.
+pub trait Names {
+    /// The values of a variable.
+    fn variable(&self, name: &str, depth: usize) -> Vec<Found>;
+
+    /// The values that a value may have: another one, if it is the text of a single expression.
+    fn nodes_at(&self, node: &Node, depth: usize) -> Vec<Found>;
+}
+
 /// The values that an expression may have.
-pub fn values(expression: &str, scope: &Scope<'_>, depth: usize) -> Vec<Found> {
+pub fn values(expression: &str, scope: &dyn Names, depth: usize) -> Vec<Found> {
     let tokens = tokens(expression);
     Parser::new(&tokens, scope, depth).whole()
 }
 
 /// The arguments of a call whose parenthesis comes first, up to that which closes it: the values of each, and the names of some.
-pub fn arguments(tokens: &[Token], scope: &Scope<'_>) -> Vec<(Option<String>, Vec<Found>)> {
+pub fn arguments(tokens: &[Token], scope: &dyn Names) -> Vec<(Option<String>, Vec<Found>)> {
     Parser::new(tokens, scope, 0).arguments()
 }
 
 struct Parser<'a> {
     tokens: &'a [Token],
-    scope: &'a Scope<'a>,
+    scope: &'a dyn Names,
     depth: usize,
 }
 
 impl<'a> Parser<'a> {
-    fn new(tokens: &'a [Token], scope: &'a Scope<'a>, depth: usize) -> Self {
+    fn new(tokens: &'a [Token], scope: &'a dyn Names, depth: usize) -> Self {
         Self {
             tokens,
             scope,

@@ -13,6 +13,7 @@ mod scope;
 mod task;
 mod template;
 mod tokens;
+mod value;
 mod verb;
 mod walk;
 mod yaml;

@@ -11,43 +11,6 @@ use crate::{
     yaml::Node,
 };
 
-/// The modules that are looked at, without their collections.
-const MODULES: &[&str] = &[
-    "command",
-    "copy",
-    "helm",
-    "helm_info",
-    "include",
-    "include_role",
-    "include_tasks",
-    "include_vars",
-    "import_role",
-    "import_tasks",
-    "k8s",
-    "k8s_cp",
-    "k8s_drain",
-    "k8s_exec",
-    "k8s_facts",
-    "k8s_info",
-    "k8s_json_patch",
-    "k8s_log",
-    "k8s_raw",
-    "k8s_rollback",
-    "k8s_scale",
-    "k8s_service",
-    "k8s_taint",
-    "raw",
-    "script",
-    "set_fact",
-    "shell",
-    "template",
-];
-
-/// Whether a module is looked at.
-pub fn is_known(module: &str) -> bool {
-    MODULES.contains(&module)
-}
-
 const READ: &[Verb] = &[Verb::Get, Verb::List];
 
 /// Adds what a list of tasks asks for.

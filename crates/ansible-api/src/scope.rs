@@ -3,52 +3,15 @@
 use std::{cell::Cell, collections::BTreeMap};
 
 use crate::{
-    expression::{self, DEEPEST, MOST},
+    expression::{self, DEEPEST, MOST, Names},
     jinja::{self, Piece},
     yaml::{Node, Value},
 };
 
-/// Stands in a text for what is not known.
-pub const UNKNOWN: char = '\u{E002}';
+pub use crate::value::{Found, UNKNOWN};
 
 /// How many values are kept of a variable.
 const VALUES: usize = 500;
-
-/// What an expression may be.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Found {
-    /// A value.
-    Node(Node),
-    /// The text of a template with this name.
-    Template(String),
-    /// The text of a file with this name.
-    File(String),
-    /// It is not written in the files.
-    Unknown,
-}
-
-impl Found {
-    /// A text.
-    pub fn text(text: &str) -> Self {
-        Self::Node(Node::text_of(text))
-    }
-
-    /// The text, if it is one.
-    pub fn as_text(&self) -> Option<&str> {
-        match self {
-            Self::Node(node) => node.text(),
-            _ => None,
-        }
-    }
-
-    /// A value, with [`UNKNOWN`] for what is none.
-    pub fn into_node(self) -> Node {
-        match self {
-            Self::Node(node) => node,
-            _ => Node::text_of(UNKNOWN),
-        }
-    }
-}
 
 /// All values that are written for each variable.
 #[derive(Clone, Debug, Default)]
@@ -102,59 +65,10 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// The values of a variable.
-    pub fn variable(&self, name: &str, depth: usize) -> Vec<Found> {
-        let left = self.left.get();
-        if depth >= DEEPEST || left == 0 {
-            return vec![Found::Unknown];
-        }
-        self.left.set(left - 1);
-        let inner = self.inner.iter().rev().find(|it| it.0 == name);
-        let values = match inner {
-            Some((_, values)) => values,
-            None => match self.outer.iter().find_map(|it| it.0.get(name)) {
-                Some(values) => values,
-                None => return vec![Found::Unknown],
-            },
-        };
-        let found = values.iter().flat_map(|it| self.nodes_at(it, depth + 1));
-        found.take(MOST).collect()
-    }
-
     /// The values that a value may have: another one, if it is the text of a single expression.
     pub fn nodes(&self, node: &Node) -> Vec<Found> {
         self.left.set(2_000);
         self.nodes_at(node, 0)
-    }
-
-    /// As above, at a depth of expressions.
-    pub fn nodes_at(&self, node: &Node, depth: usize) -> Vec<Found> {
-        let Some(text) = node.text().filter(|it| it.contains('{')) else {
-            return match node.value {
-                Value::Hidden => vec![Found::Unknown],
-                _ => vec![Found::Node(node.clone())],
-            };
-        };
-        let pieces = jinja::with_branches(jinja::pieces(text), false);
-        let is_blank = |it: &Piece| matches!(it, Piece::Text(text) if text.trim().is_empty());
-        let mut solid = pieces.iter().filter(|it| !is_blank(it));
-        if let (Some(Piece::Expression(it)), None) = (solid.next(), solid.next()) {
-            let mut found = expression::values(it, self, depth);
-            for it in &mut found {
-                if let Found::Node(it) = it {
-                    it.line = node.line;
-                }
-            }
-            return found;
-        }
-        let texts = self.texts_of(&pieces, depth).into_iter();
-        let text = |text: String| {
-            Found::Node(Node {
-                line: node.line,
-                value: Value::Text(text),
-            })
-        };
-        texts.map(text).collect()
     }
 
     /// The texts that a value may have, with [`UNKNOWN`] for what is not known.
@@ -191,6 +105,55 @@ impl<'a> Scope<'a> {
             all = joined.take(MOST).collect();
         }
         all
+    }
+}
+
+impl Names for Scope<'_> {
+    fn variable(&self, name: &str, depth: usize) -> Vec<Found> {
+        let left = self.left.get();
+        if depth >= DEEPEST || left == 0 {
+            return vec![Found::Unknown];
+        }
+        self.left.set(left - 1);
+        let inner = self.inner.iter().rev().find(|it| it.0 == name);
+        let values = match inner {
+            Some((_, values)) => values,
+            None => match self.outer.iter().find_map(|it| it.0.get(name)) {
+                Some(values) => values,
+                None => return vec![Found::Unknown],
+            },
+        };
+        let found = values.iter().flat_map(|it| self.nodes_at(it, depth + 1));
+        found.take(MOST).collect()
+    }
+
+    fn nodes_at(&self, node: &Node, depth: usize) -> Vec<Found> {
+        let Some(text) = node.text().filter(|it| it.contains('{')) else {
+            return match node.value {
+                Value::Hidden => vec![Found::Unknown],
+                _ => vec![Found::Node(node.clone())],
+            };
+        };
+        let pieces = jinja::with_branches(jinja::pieces(text), false);
+        let is_blank = |it: &Piece| matches!(it, Piece::Text(text) if text.trim().is_empty());
+        let mut solid = pieces.iter().filter(|it| !is_blank(it));
+        if let (Some(Piece::Expression(it)), None) = (solid.next(), solid.next()) {
+            let mut found = expression::values(it, self, depth);
+            for it in &mut found {
+                if let Found::Node(it) = it {
+                    it.line = node.line;
+                }
+            }
+            return found;
+        }
+        let texts = self.texts_of(&pieces, depth).into_iter();
+        let text = |text: String| {
+            Found::Node(Node {
+                line: node.line,
+                value: Value::Text(text),
+            })
+        };
+        texts.map(text).collect()
     }
 }
 

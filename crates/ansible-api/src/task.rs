@@ -16,7 +16,44 @@ const COLLECTIONS: &[&str] = &[
     "redhat.openshift.",
 ];
 
-/// The keywords of a task that are no module, among those whose names could be taken for one.
+/// The modules that are looked at, without their collections.
+const MODULES: &[&str] = &[
+    "command",
+    "copy",
+    "helm",
+    "helm_info",
+    "include",
+    "include_role",
+    "include_tasks",
+    "include_vars",
+    "import_role",
+    "import_tasks",
+    "k8s",
+    "k8s_cp",
+    "k8s_drain",
+    "k8s_exec",
+    "k8s_facts",
+    "k8s_info",
+    "k8s_json_patch",
+    "k8s_log",
+    "k8s_raw",
+    "k8s_rollback",
+    "k8s_scale",
+    "k8s_service",
+    "k8s_taint",
+    "raw",
+    "script",
+    "set_fact",
+    "shell",
+    "template",
+];
+
+/// Whether a module is looked at.
+fn is_known(module: &str) -> bool {
+    MODULES.contains(&module)
+}
+
+/// The keywords of a block.
 const BLOCKS: [&str; 3] = ["block", "rescue", "always"];
 
 /// A task.
@@ -81,7 +118,7 @@ fn of<'n>(node: &'n Node, defaults: &[&'n Node]) -> Option<Task<'n>> {
         match &**key {
             "action" | "local_action" => found = action(value),
             key => {
-                if let Some(name) = short(key).filter(|it| crate::modules::is_known(it)) {
+                if let Some(name) = short(key).filter(|it| is_known(it)) {
                     found = Some((name.to_owned(), value, value.text()));
                 }
             }
@@ -134,7 +171,7 @@ fn of<'n>(node: &'n Node, defaults: &[&'n Node]) -> Option<Task<'n>> {
 /// What `action` says: a text such as `k8s kind=Pod`, or a map with `module`.
 fn action(value: &Node) -> Option<(String, &Node, Option<&str>)> {
     let known = |name: &str| {
-        let name = short(name.trim()).filter(|it| crate::modules::is_known(it));
+        let name = short(name.trim()).filter(|it| is_known(it));
         name.map(str::to_owned)
     };
     match value.text() {
