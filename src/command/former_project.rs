@@ -22,10 +22,10 @@ pub const GO: FormerProject = FormerProject {
     what: "Go project",
 };
 
-/// A Helm operator of operator-sdk.
+/// A Helm operator or an Ansible operator of operator-sdk.
 pub const HELM: FormerProject = FormerProject {
     flag: "--from-operator-sdk",
-    what: "Helm operator",
+    what: "operator",
 };
 
 impl FormerProject {
@@ -45,7 +45,7 @@ impl FormerProject {
             let shown = directory.to_string_lossy();
             return Err(Failure::refused(format!("no directory `{shown}`"))
                 .note(format!(
-                    "`{}` names the directory of a {}",
+                    "`{}` names the directory of the {}",
                     self.flag, self.what
                 ))
                 .advise(Advice::Help));

@@ -1,6 +1,8 @@
-//! `init --from-operator-sdk`: the kinds of a Helm operator, each with its chart and its controller, and a list of what a person does to
-//! put the new operator in the place of the former one.
+//! `init --from-operator-sdk`: the kinds of a Helm operator or an Ansible operator, each with its chart, role or playbook and its
+//! controller, and a list of what a person does to put the new operator in the place of the former one.
 
+mod ansible;
+mod duration;
 mod list;
 mod manager;
 mod overrides;
@@ -12,7 +14,7 @@ mod watches;
 
 use std::{collections::BTreeMap, path::Path};
 
-use helm_render::chart::File;
+use helm_render::{chart::File, values::Table};
 
 pub use self::sdk::Sdk;
 use self::{
@@ -30,7 +32,7 @@ use crate::{
     advice::{Advice, NextStep, Script},
     engine::{Request, next},
     error::{Failure, Result},
-    name::{ChartPath, Domain, Group, Plural, ShortName},
+    name::{AnsiblePath, ChartPath, Domain, Group, Plural, ShortName},
     plan::NamedFiles,
     project::{CreateApi, Fields, Gvk, Project},
     template::{self, Former},
@@ -53,6 +55,9 @@ pub fn take_over(sdk: &Sdk, root: &Path, empty: Project) -> Result<Request> {
     for watch in &sdk.watches {
         let names = names.get(&(watch.group.clone(), watch.kind.clone()));
         kinds.push(takeover.kind(watch, names)?);
+    }
+    if sdk.is_ansible() {
+        takeover.ansible()?;
     }
     let desired = template::tree(&takeover.project)?;
     for kind in &kinds {
@@ -79,17 +84,14 @@ struct Takeover<'a> {
 impl Takeover<'_> {
     /// Adds the kind of an entry, with its chart and its controller.
     fn kind<'a>(&mut self, watch: &'a Watch, names: Option<&Names>) -> Result<OfKind<'a>> {
-        let source = self.sdk.chart(watch)?;
-        let chart = create_chart::directory(&source)?;
-        let defaults = source.chart.values.clone();
-        self.copy(source, &chart)?;
+        let (recipe, defaults) = self.recipe(watch)?;
         let refused = |failure: Failure| {
             let what = format!("`{}` cannot be taken over: {}", watch.title(), failure.what);
             let notes = failure.notes.into_iter();
             let failure = notes.fold(Failure::refused(what), Failure::note);
             failure.advise(self.sdk.edit())
         };
-        let create = self.create(watch, &chart, names).map_err(refused)?;
+        let create = self.create(watch, recipe, names).map_err(refused)?;
         self.project = self.project.create_api(&create).map_err(refused)?;
         Ok(OfKind {
             key: create.key_in(&self.project)?,
@@ -98,6 +100,21 @@ impl Takeover<'_> {
             names: names.cloned(),
             defaults,
         })
+    }
+
+    /// The chart of an entry, or what runs for its objects; and the values of a chart.
+    fn recipe(
+        &mut self,
+        watch: &Watch,
+    ) -> Result<((Option<ChartPath>, Option<AnsiblePath>), Table)> {
+        if watch.is_ansible() {
+            return Ok(((None, Some(self.runs(watch)?)), Table::new()));
+        }
+        let source = self.sdk.chart(watch)?;
+        let chart = create_chart::directory(&source)?;
+        let defaults = source.chart.values.clone();
+        self.copy(source, &chart)?;
+        Ok(((Some(chart), None), defaults))
     }
 
     /// Copies a chart. Several kinds may have it.
@@ -143,7 +160,12 @@ impl Takeover<'_> {
     }
 
     /// The `create api` of an entry. A CRD in the cluster has objects, so its names and its scope stay.
-    fn create(&self, watch: &Watch, chart: &ChartPath, names: Option<&Names>) -> Result<CreateApi> {
+    fn create(
+        &self,
+        watch: &Watch,
+        (chart, ansible): (Option<ChartPath>, Option<AnsiblePath>),
+        names: Option<&Names>,
+    ) -> Result<CreateApi> {
         let (group, domain) = split(&watch.group, &self.project.domain)?;
         let short = names.iter().flat_map(|names| &names.short);
         let short: Vec<ShortName> = short.map(|it| it.parse()).collect::<Result<_, _>>()?;
@@ -159,9 +181,9 @@ impl Takeover<'_> {
             namespaced: names.map(|names| names.namespaced),
             short_names: short,
             fields: Fields::default(),
-            chart: Some(chart.clone()),
+            chart,
             helm_storage: false,
-            ansible: None,
+            ansible,
             domain: Some(domain),
             resource: true,
             external: None,
@@ -187,6 +209,9 @@ impl Takeover<'_> {
                     self.left_out(format!("the `selector` of `{title}` is left out: {why}"))
                 }
             }
+        }
+        if watch.is_ansible() {
+            (former.finalizer, former.calls) = self.calls(watch);
         }
         for (path, text) in watch.override_values.iter().flatten() {
             let text = text.as_deref().unwrap_or_default();

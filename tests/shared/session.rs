@@ -134,7 +134,10 @@ pub fn in_shell(directory: &Path, command: &str) -> Command {
         .env("TERM", "dumb")
         .env("CRDS", repository().join("snapshots/crds"))
         .env("CHARTS", repository().join("tests/helm-charts"))
-        .env("ROLES", repository().join("tests/ansible/roles"))
+        .env(
+            "ROLES",
+            repository().join("tests/operator-sdk/memcached/roles"),
+        )
         .env("GO", repository().join("tests/go-projects"))
         .env("SDK", repository().join("tests/operator-sdk"))
         .env("LC_ALL", "C")

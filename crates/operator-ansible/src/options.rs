@@ -14,7 +14,7 @@ pub struct AnsibleOptions {
     pub python: PathBuf,
     /// How many runs there may be at once, of all kinds together; each needs memory. Default: one for each processor.
     pub workers: NonZero<usize>,
-    /// Where roles are looked for. Default: `ANSIBLE_ROLES_PATH`, or `/etc/ansible/roles` and `/usr/share/ansible/roles`.
+    /// Where roles are looked for, before `roles/` in the working directory. Default: `ANSIBLE_ROLES_PATH`, or `/etc/ansible/roles` and `/usr/share/ansible/roles`.
     pub roles_path: Vec<PathBuf>,
     /// Where collections are looked for. Default: `ANSIBLE_COLLECTIONS_PATH`, or `/usr/share/ansible/collections` and
     /// `~/.ansible/collections`.

@@ -204,7 +204,10 @@ fn command(options: &AnsibleOptions, directory: &Directory) -> Command {
     command.env("ANSIBLE_PIPELINING", "1");
     command.env("ANSIBLE_NOCOLOR", "1");
     command.env("ANSIBLE_COLLECTIONS_PATH", paths(&options.collections_path));
-    command.env("ANSIBLE_ROLES_PATH", paths(&options.roles_path));
+    // Playbooks find the roles of the operator, too.
+    let own = std::path::absolute("roles").ok();
+    let roles: Vec<_> = options.roles_path.iter().cloned().chain(own).collect();
+    command.env("ANSIBLE_ROLES_PATH", paths(&roles));
     command.envs(
         options
             .environment

@@ -67,14 +67,16 @@ impl Takeover<'_> {
             None => (names, Vec::new()),
         };
         self.environment(kinds, &container, &names, desired)?;
-        for sentence in container.arguments() {
+        for sentence in container.arguments(self.sdk.is_ansible()) {
             self.setting(sentence);
         }
-        self.setting(
-            "the former operator rolled a failed upgrade back: `.with_rollback()` on `CHART` in the controllers does that \
+        if !self.sdk.is_ansible() {
+            self.setting(
+                "the former operator rolled a failed upgrade back: `.with_rollback()` on `CHART` in the controllers does that \
              here. Without it, a dry run precedes each upgrade, and one that fails all the same stays as far as it came"
-                .to_owned(),
-        );
+                    .to_owned(),
+            );
+        }
         if let Some(path) = self.sdk.first(&["main.go", "cmd/main.go"]) {
             self.left_out(format!("the Go code of `{path}` is left out"));
         }
@@ -87,7 +89,7 @@ impl Takeover<'_> {
         Ok(())
     }
 
-    fn setting(&mut self, what: String) {
+    pub(super) fn setting(&mut self, what: String) {
         self.checklist.add(Title::Settings, Item::of(what));
     }
 
@@ -287,6 +289,14 @@ impl Takeover<'_> {
     fn settings(&mut self, kind: &OfKind<'_>) {
         let OfKind { watch, .. } = kind;
         let title = watch.title();
+        if watch.is_ansible() {
+            if watch.max_runner_artifacts.is_some() {
+                self.setting(format!(
+                    "`maxRunnerArtifacts` of `{title}` is left out: a run keeps nothing on disk"
+                ));
+            }
+            return;
+        }
         let shown = |value: &Value| match value {
             Value::String(text) => text.clone(),
             other => guarded_yaml::text(other).trim_end().to_owned(),

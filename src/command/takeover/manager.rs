@@ -113,13 +113,28 @@ impl Container {
     }
 
     /// A sentence for each argument that means something here, or that has no counterpart.
-    pub fn arguments(&self) -> Vec<String> {
+    pub fn arguments(&self, is_ansible: bool) -> Vec<String> {
         let sentence = |argument: &String| {
-            let meaning = meaning(argument)?;
+            let of_ansible = || of_ansible(argument).filter(|_| is_ansible);
+            let meaning = of_ansible().or_else(|| meaning(argument))?;
             Some(format!("the argument `{argument}`: {meaning}"))
         };
         self.arguments.iter().filter_map(sentence).collect()
     }
+}
+
+/// What an argument of an Ansible operator means here, if a Helm operator does not have it or means something else.
+fn of_ansible(argument: &str) -> Option<String> {
+    let bare = argument.trim_start_matches('-');
+    let (flag, _) = bare.split_once('=').unwrap_or((bare, ""));
+    Some(match flag {
+        "reconcile-period" | "ansible-verbosity" | "ansible-log-events" | "ansible-roles-path" | "ansible-collections-path"
+        | "inject-owner-ref" => "the operator has this flag, in `config/manager/manager.yaml`".to_owned(),
+        "ansible-args" => "`AnsibleOptions::environment` in `src/context.rs` sets what Ansible takes from its environment".to_owned(),
+        "proxy-port" => "the proxy has a free port of its own".to_owned(),
+        "watches-file" => "the controllers have what `watches.yaml` says".to_owned(),
+        _ => return None,
+    })
 }
 
 /// What an argument of operator-sdk means here; `None` if it is the default of this operator.
@@ -257,7 +272,7 @@ mod tests {
             "args: [--leader-elect, --leader-election-id=a, --health-probe-bind-address=:8081, --metrics-bind-address=:9090, \
              --zap-log-level=debug, --odd, --odd]",
         );
-        let all = found.arguments();
+        let all = found.arguments(false);
         let [id, metrics, logs, odd] = &all[..] else {
             panic!("{all:?}");
         };

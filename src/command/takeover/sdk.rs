@@ -1,4 +1,4 @@
-//! A Helm operator of operator-sdk on disk. Nothing is written there.
+//! A Helm operator or an Ansible operator of operator-sdk on disk. Nothing is written there.
 
 use std::{
     collections::BTreeMap,
@@ -43,7 +43,7 @@ const OLD_MANIFEST: &str = "deploy/operator.yaml";
 /// What the working directory of a Helm operator is called in its image.
 const HOMES: [&str; 3] = ["/opt/helm/", "${HOME}/", "$HOME/"];
 
-/// A Helm operator, and where it is.
+/// An operator, and where it is.
 pub struct Sdk {
     /// The directory, as the command line names it.
     pub directory: PathBuf,
@@ -112,6 +112,11 @@ impl Sdk {
             project,
             watches,
         })
+    }
+
+    /// Whether roles or playbooks run for its objects.
+    pub fn is_ansible(&self) -> bool {
+        self.watches.iter().any(Watch::is_ansible)
     }
 
     /// The domain: that of `PROJECT`, or what all groups have behind the first dot.
@@ -311,14 +316,13 @@ fn has_layout(project: &ProjectFile, part: &str) -> bool {
 /// The refusal of a directory without `watches.yaml`.
 fn no_watches(directory: &Path, root: &Path, project: &ProjectFile, why: &str) -> Failure {
     let shown = directory.to_string_lossy();
-    let failure = Failure::refused(format!("`{shown}` has no Helm operator of operator-sdk"));
+    let failure = Failure::refused(format!(
+        "`{shown}` has no operator of operator-sdk with charts, roles or playbooks"
+    ));
     if has_layout(project, "operator-forge") {
         return failure
             .note("it is a project of operator-forge")
             .advise(Script::forge("-C").arg(shown).code("status"));
-    }
-    if has_layout(project, "ansible") {
-        return failure.note(ANSIBLE).advise(Advice::Help);
     }
     if has_layout(project, "go") {
         return failure
@@ -327,11 +331,9 @@ fn no_watches(directory: &Path, root: &Path, project: &ProjectFile, why: &str) -
     }
     failure
         .note(format!("its `{WATCHES}` cannot be read: {why}"))
-        .note("for a chart alone: `create api --helm-chart`")
+        .note("for a chart or a role alone: `create api --helm-chart` or `create api --ansible-role`")
         .advise(Advice::drop(HELM.flag))
 }
-
-const ANSIBLE: &str = "operators of Ansible are not supported";
 
 /// The refusal of a `watches.yaml`.
 fn refusal(directory: &Path, fault: Fault) -> Failure {
@@ -343,21 +345,18 @@ fn refusal(directory: &Path, fault: Fault) -> Failure {
             Failure::refused(format!("cannot read `{}`: {what}", error.place(&path)))
                 .note("operator-sdk would refuse this file, too")
         }
-        Fault::Ansible(field) => {
-            return Failure::refused(format!("`{path}` has `{field}`, as an operator of Ansible"))
-                .note(ANSIBLE)
-                .advise(Advice::Help);
-        }
+        Fault::Mixed => Failure::refused(format!("`{path}` has charts, and roles or playbooks"))
+            .note("an operator of operator-sdk has one of the two"),
         Fault::Missing(at, field) => {
             Failure::refused(format!("entry {at} of `{path}` has no `{field}`"))
-                .note("each entry has the version and the kind of the objects, and the chart that they are releases of")
+                .note("each entry has the version and the kind of the objects, and the chart that they are releases of, or the role or playbook that runs for them")
         }
         Fault::Twice(first, second, title) => Failure::refused(format!(
             "entries {first} and {second} of `{path}` are both of `{title}`"
         ))
-        .note("the objects of a kind are releases of one chart"),
+        .note("the objects of a kind have one chart, role or playbook"),
         Fault::Empty => Failure::refused(format!("`{path}` has no entry"))
-            .note("each entry names a kind and its chart"),
+            .note("each entry names a kind and its chart, role or playbook"),
     };
     failure.advise(edit(directory, WATCHES))
 }

@@ -23,6 +23,10 @@ const OF_OLM: [&str; 3] = ["config/manifests", "bundle", "deploy/olm-catalog"];
 /// The finalizer of operator-sdk.
 const FORMER_FINALIZER: &str = "helm.sdk.operatorframework.io/uninstall-release";
 
+/// The step that finds what stays of the former operator.
+const COMPARE: &str = "look for what only the former operator has, such as its Service for metrics: compare `kubectl kustomize \
+                       config/default` of both projects";
+
 impl Takeover<'_> {
     /// Lists the steps in the cluster.
     pub fn steps(&mut self, kinds: &Kinds<'_>, names: &Names) {
@@ -32,8 +36,12 @@ impl Takeover<'_> {
         self.step(self.compare());
         if self.sdk.first(&[ROLE]).is_some() {
             self.step(format!(
-                "compare `{ROLE}` of both projects: a permission that you added there, and that does not follow from the chart, is \
-                 `.needs::<…>(…)` at the controller"
+                "compare `{ROLE}` of both projects: a permission that you added there, and that does not follow from the {}, is \
+                 `.needs::<…>(…)` at the controller",
+                match self.sdk.is_ansible() {
+                    true => "tasks",
+                    false => "chart",
+                }
             ));
         }
         self.step("`make test`, then `make docker-build docker-push IMG=…`");
@@ -50,6 +58,28 @@ impl Takeover<'_> {
             );
         }
         self.step("`make deploy IMG=…`");
+        match self.sdk.is_ansible() {
+            true => self.of_ansible(kinds, &stop),
+            false => self.of_helm(kinds, &stop),
+        }
+    }
+
+    /// Lists the steps after the installation where roles or playbooks run.
+    fn of_ansible(&mut self, kinds: &Kinds<'_>, stop: &str) {
+        self.step(format!(
+            "wait until a run has succeeded for every object, which is `Ready` then: {}. What it creates, reads or changes belongs to the object \
+             as before, and gets the label `operator-ansible/controller`, by which it is watched",
+            self.gets(kinds)
+        ));
+        self.step(COMPARE);
+        self.step(format!(
+            "to go back: `{stop}`, then `make deploy IMG=…` in the former project. The finalizers have the same names, so nothing has to be \
+             taken from the objects"
+        ));
+    }
+
+    /// Lists the steps after the installation where charts are installed.
+    fn of_helm(&mut self, kinds: &Kinds<'_>, stop: &str) {
         self.step(format!(
             "wait until every object has a revision: {}",
             self.gets(kinds)
@@ -60,10 +90,7 @@ impl Takeover<'_> {
         self.step(
             "the Secrets `sh.helm.release.v1.…` stay until their object is deleted; nothing reads them any more",
         );
-        self.step(
-            "look for what only the former operator has, such as its Service for metrics: compare `kubectl kustomize config/default` of both \
-             projects",
-        );
+        self.step(COMPARE);
         let patches = kinds.iter().map(|kind| self.patch(kind));
         let patches: Vec<String> = patches.collect();
         self.step(format!(
@@ -80,6 +107,10 @@ impl Takeover<'_> {
     /// The step that compares the CRDs.
     fn compare(&self) -> String {
         match self.sdk.first(&CRDS) {
+            Some(crds) if self.sdk.is_ansible() => format!(
+                "`make manifests`, then `operator-forge check --crds DIR`, where `DIR` is `{crds}` of the former project. Anything but other columns \
+                 of `kubectl get`, such as another scope, another plural or a missing version, needs a look at `{WATCHES}`"
+            ),
             Some(crds) => format!(
                 "`make manifests`, then `operator-forge check --crds DIR`, where `DIR` is `{crds}` of the former project. It exits with 1: that \
                  CRD took any value, and each field has a type now. Expected are `type-changed`, `preserve-unknown-removed` and `nullable-added` \

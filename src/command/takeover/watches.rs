@@ -1,14 +1,15 @@
-//! `watches.yaml` of a Helm operator.
+//! `watches.yaml` of a Helm operator or of an Ansible operator.
 
 use std::collections::BTreeMap;
 
 use guarded_yaml as yaml;
 use serde::Deserialize;
+use serde_json::{Map, Value as Json};
 use serde_yaml::{Mapping, Value};
 
 use super::selector::Selector;
 
-/// An entry: a kind, and the chart of its objects.
+/// An entry: a kind, and the chart, role or playbook of its objects.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Watch {
@@ -18,8 +19,30 @@ pub struct Watch {
     pub version: String,
     /// The kind.
     pub kind: String,
-    /// The path of the chart.
+    /// The path of the chart; empty in an Ansible operator.
     pub chart: String,
+    /// The role: a path, a name, or that of a role of a collection.
+    pub role: Option<String>,
+    /// The path of the playbook, which wins over a role.
+    pub playbook: Option<String>,
+    /// Variables that win over the spec.
+    pub vars: Option<Map<String, Json>>,
+    /// What runs before an object is deleted.
+    pub finalizer: Option<AnsibleFinalizer>,
+    /// Whether the operator writes conditions.
+    pub manage_status: Option<bool>,
+    /// Whether what a run creates is watched where it is in no namespace.
+    pub watch_cluster_scoped_resources: Option<bool>,
+    /// Whether a change of an annotation causes a run.
+    pub watch_annotations_changes: Option<bool>,
+    /// Whether the fields of the spec are variables in snake case.
+    pub snake_case_parameters: Option<bool>,
+    /// Whether templates in an object are text.
+    pub mark_unsafe: Option<bool>,
+    /// How many records of runs stay on disk.
+    pub max_runner_artifacts: Option<Value>,
+    /// Kinds that are not watched.
+    pub blacklist: Vec<Blocked>,
     /// Texts that win over the values of an object, by path.
     pub override_values: Option<BTreeMap<String, Option<String>>>,
     /// The labels of the objects.
@@ -32,12 +55,35 @@ pub struct Watch {
     pub reconcile_period: Option<Value>,
     /// How many objects are reconciled at a time.
     pub max_concurrent_reconciles: Option<Value>,
-    /// What makes an operator one of Ansible.
-    role: Option<Value>,
-    playbook: Option<Value>,
     /// Other fields.
     #[serde(flatten)]
     unknown: Mapping,
+}
+
+/// What runs before an object is deleted.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, expecting = "a finalizer with a name")]
+pub struct AnsibleFinalizer {
+    /// Its name.
+    pub name: String,
+    /// Another role than that of the entry.
+    pub role: Option<String>,
+    /// Another playbook.
+    pub playbook: Option<String>,
+    /// Variables.
+    pub vars: Option<Map<String, Json>>,
+}
+
+/// A kind of objects.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, expecting = "a group, a version and a kind")]
+pub struct Blocked {
+    /// The API group.
+    pub group: String,
+    /// The version.
+    pub version: String,
+    /// The kind.
+    pub kind: String,
 }
 
 /// Why a file is not taken.
@@ -45,8 +91,8 @@ pub struct Watch {
 pub enum Fault {
     /// It is no YAML, or a field has the wrong type.
     Yaml(yaml::Error),
-    /// It has entries of Ansible.
-    Ansible(&'static str),
+    /// It has charts, and roles or playbooks.
+    Mixed,
     /// An entry, counted from 1, lacks a field.
     Missing(usize, &'static str),
     /// Two entries, counted from 1, are of one kind.
@@ -61,6 +107,11 @@ impl Watch {
         format!("{}/{}, Kind {}", self.group, self.version, self.kind)
     }
 
+    /// Whether a role or a playbook runs for its objects.
+    pub fn is_ansible(&self) -> bool {
+        self.role.is_some() || self.playbook.is_some()
+    }
+
     /// The names of the fields that operator-sdk does not know.
     pub fn unknown(&self) -> Vec<String> {
         let name = |key: &Value| match key {
@@ -71,22 +122,25 @@ impl Watch {
     }
 }
 
+/// What an entry has one of.
+const RECIPE: &str = "chart`, `role` or `playbook";
+
 /// Reads the entries of a file.
 pub fn read(text: &str) -> Result<Vec<Watch>, Fault> {
     let watches: Option<Vec<Watch>> = yaml::read(text).map_err(Fault::Yaml)?;
     let watches = watches.filter(|all| !all.is_empty()).ok_or(Fault::Empty)?;
     for (at, watch) in watches.iter().enumerate() {
-        for (field, value) in [("role", &watch.role), ("playbook", &watch.playbook)] {
-            if value.is_some() {
-                return Err(Fault::Ansible(field));
-            }
+        if watch.is_ansible() != watches[0].is_ansible()
+            || watch.is_ansible() && !watch.chart.is_empty()
+        {
+            return Err(Fault::Mixed);
         }
         for (field, text) in [
             ("version", &watch.version),
             ("kind", &watch.kind),
-            ("chart", &watch.chart),
+            (RECIPE, &watch.chart),
         ] {
-            if text.is_empty() {
+            if text.is_empty() && !(field == RECIPE && watch.is_ansible()) {
                 return Err(Fault::Missing(at + 1, field));
             }
         }
@@ -114,9 +168,10 @@ mod tests {
             ("", "Empty"),
             ("[]", "Empty"),
             ("a: b", "Yaml("),
-            ("- {version: v1, kind: C}", "Missing(1, \"chart\")"),
+            ("- {version: v1, kind: C}", "Missing(1, \"chart`, `role` or `playbook\")"),
             ("- {version: v1, chart: C}", "Missing(1, \"kind\")"),
-            ("- {kind: C, role: r}", "Ansible(\"role\")"),
+            ("- {kind: C, role: r}", "Missing(1, \"version\")"),
+            (&format!("{entry}}}\n- {{kind: C, role: r}}\n"), "Mixed"),
             (
                 &format!("{entry}}}\n{entry}}}\n"),
                 "Twice(1, 2, \"a.b/v1, Kind C\")",

@@ -1,4 +1,5 @@
-//! The variables of the templates for kinds that the project takes over from a Helm operator: what that one did beyond the chart.
+//! The variables of the templates for kinds that the project takes over from a Helm or Ansible operator: what that one did beyond the
+//! chart, role or playbook.
 
 use std::collections::BTreeMap;
 
@@ -22,6 +23,10 @@ pub struct Former {
     pub labels: BTreeMap<String, String>,
     /// The values that it set: the path of each, and the text.
     pub values: Vec<(String, Vec<Part>)>,
+    /// The calls that make the `Finalizer` of a role or playbook; empty without one.
+    pub finalizer: Vec<String>,
+    /// The calls that make its `Automation`.
+    pub calls: Vec<String>,
 }
 
 /// A part of a text.
@@ -51,9 +56,20 @@ pub fn taken_over(subject: &Subject, former: &Former) -> Subject {
         // The statements that set the values; empty without any.
         "statements": values,
         "has_variables": has_variables,
+        // The calls that make the `Finalizer` and the `Automation` of a role or playbook, and which names they need.
+        "finalizer": former.finalizer,
+        "calls": former.calls,
+        "has_json": has(former, "json!("),
+        "has_duration": has(former, "Duration::"),
     });
     subject.value["former"] = of_former;
     subject
+}
+
+/// Whether a call has a text.
+fn has(former: &Former, text: &str) -> bool {
+    let mut calls = former.finalizer.iter().chain(&former.calls);
+    calls.any(|call| call.contains(text))
 }
 
 fn literal(text: &str) -> String {

@@ -2,13 +2,17 @@
 
 use kube::Client;
 use kube::runtime::events::Recorder;
-use operator_ansible::Ansible;
+use operator_ansible::{Ansible, AnsibleFlags};
 use operator_runtime::{Applier, Manager};
 
 /// The operator's own flags, in addition to the manager's.
 #[derive(Debug, clap::Args)]
 #[command(about = None, long_about = None)]
-pub struct OperatorFlags {}
+pub struct OperatorFlags {
+    /// How Ansible runs.
+    #[command(flatten)]
+    pub ansible: AnsibleFlags,
+}
 
 /// The state that reconciles and webhooks share: clients, stores of watched objects, your settings.
 ///
@@ -36,12 +40,12 @@ impl Context {
     ///
     /// `manager.store::<Secret>()` caches all Secrets, `manager.store_with(…)` some of them, or a
     /// part of each. `manager.clock()` is a clock that unit tests can set.
-    pub async fn new(manager: &Manager, _flags: OperatorFlags) -> anyhow::Result<Self> {
+    pub async fn new(manager: &Manager, flags: OperatorFlags) -> anyhow::Result<Self> {
         Ok(Self {
             client: manager.client(),
             applier: manager.applier(),
             recorder: manager.recorder(),
-            ansible: crate::controllers::ansible(manager)?,
+            ansible: crate::controllers::ansible(manager, flags.ansible.options())?,
         })
     }
 }

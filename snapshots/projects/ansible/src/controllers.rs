@@ -9,6 +9,7 @@ use crate::Context;
 
 pub mod cache {
     pub mod backup;
+    pub mod flush;
     pub mod memcached;
 }
 
@@ -23,6 +24,7 @@ pub mod r#type {
 pub fn all() -> Controllers<Context> {
     let mut all = Controllers::default();
     all.add(cache::backup::controller());
+    all.add(cache::flush::controller());
     all.add(cache::memcached::controller());
     all.add(r#type::automation::controller());
     all.add(r#type::option::controller());
@@ -32,9 +34,10 @@ pub fn all() -> Controllers<Context> {
 
 /// The roles and playbooks.
 #[rustfmt::skip]
-pub fn ansible(manager: &Manager) -> std::io::Result<Ansible> {
-    let mut ansible = Ansible::new(manager, AnsibleOptions::default())?;
+pub fn ansible(manager: &Manager, options: AnsibleOptions) -> std::io::Result<Ansible> {
+    let mut ansible = Ansible::new(manager, options)?;
     ansible.add::<crate::api::cache::backup::Backup>(manager, cache::backup::NAME, cache::backup::AUTOMATION.clone());
+    ansible.add::<crate::api::cache::flush::Flush>(manager, cache::flush::NAME, cache::flush::AUTOMATION.clone());
     ansible.add::<crate::api::cache::memcached::Memcached>(manager, cache::memcached::NAME, cache::memcached::AUTOMATION.clone());
     ansible.add::<crate::api::r#type::automation::Automation>(manager, r#type::automation::NAME, r#type::automation::AUTOMATION.clone());
     ansible.add::<crate::api::r#type::option::OptionResource>(manager, r#type::option::NAME, r#type::option::AUTOMATION.clone());

@@ -11,6 +11,7 @@ use self::shared::cluster;
 mod controllers {
     mod cache {
         mod backup;
+        mod flush;
         mod memcached;
     }
     mod r#type {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
-use operator_ansible::{Automation, Error, RunsAnsible};
+use operator_ansible::{Automation, Error, Finalizer, RunsAnsible};
 use operator_runtime::{Action, Controller, ReadyCondition};
+use serde_json::json;
 
 use crate::Context;
 use crate::api::cache::memcached::Memcached;
@@ -14,12 +16,20 @@ pub const NAME: &str = "cache-memcached";
 /// The condition that reports readiness: `True` when the last run succeeded.
 pub const READY: ReadyCondition = ReadyCondition::positive("Ready");
 
-/// The role. The methods of `Automation` set how it runs: with `reconcile_period`, for example, how
-/// often it runs without a change.
+/// How the role runs. The methods of `Automation` say it: `reconcile_period`, for example, sets
+/// how often it runs without a change.
 pub static AUTOMATION: LazyLock<Automation> = LazyLock::new(automation);
 
 fn automation() -> Automation {
-    Automation::role("memcached")
+    let finalizer = Finalizer::new("cache.example.com/finalizer");
+    let finalizer = finalizer.vars(json!({ "state": "absent" }));
+    let automation = Automation::role("memcached");
+    let automation = automation.vars(json!({ "image": "memcached:1.6.39-alpine" }));
+    let automation = automation.reconcile_period(Duration::from_secs(3600));
+    let automation = automation.watch_cluster_scoped_resources(true);
+    let automation = automation.watch_annotations_changes(true);
+    let automation = automation.blacklist("", "v1", "Event");
+    automation.finalizer(finalizer)
 }
 
 /// Runs the role. `make manifests` derives the permissions from its tasks.

@@ -14,8 +14,8 @@ pub const NAME: &str = "type-option";
 /// The condition that reports readiness: `True` when the last run succeeded.
 pub const READY: ReadyCondition = ReadyCondition::positive("Ready");
 
-/// The playbook. The methods of `Automation` set how it runs: with `reconcile_period`, for example, how
-/// often it runs without a change.
+/// How the playbook runs. The methods of `Automation` say it: `reconcile_period`, for example, sets
+/// how often it runs without a change.
 pub static AUTOMATION: LazyLock<Automation> = LazyLock::new(automation);
 
 fn automation() -> Automation {

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
     version = "v1alpha1",
     kind = "Memcached",
     plural = "memcacheds",
+    shortname = "mc",
     category = "caches-all",
     namespaced,
     doc = "Memcached is what an Ansible role runs for.",

@@ -1,0 +1,305 @@
+//! Entries of `watches.yaml` of an Ansible operator: what runs, and the calls of `Automation` and `Finalizer` that say how.
+
+use std::{collections::BTreeSet, path::Path};
+
+use serde_json::Value;
+
+use super::{
+    Takeover, duration,
+    sdk::{Sdk, WATCHES},
+    watches::{AnsibleFinalizer, Watch},
+};
+use crate::{
+    command::{copy, create_ansible::source::Source},
+    error::{Failure, Result},
+    name::AnsiblePath,
+    plan::Rewritten,
+    tree::{self, RelPath},
+};
+
+/// What the working directory of an Ansible operator is called in its image.
+const HOMES: [&str; 3] = ["/opt/ansible/", "${HOME}/", "$HOME/"];
+
+/// The collections that it needs.
+const REQUIREMENTS: &str = "requirements.yml";
+
+/// The collections that every operator here has.
+const OURS: [&str; 2] = ["kubernetes.core", "operator_sdk.util"];
+
+impl Sdk {
+    /// What an entry runs; `None` if it is neither in the directory of the operator nor a role of a collection.
+    fn content(&self, role: Option<&str>, playbook: Option<&str>) -> Option<AnsiblePath> {
+        // operator-sdk runs the playbook of an entry with both.
+        if let Some(playbook) = playbook {
+            let file = self.directory.join(bare(playbook));
+            let name = file.file_name()?.to_str()?;
+            return AnsiblePath::of_playbook(name)
+                .ok()
+                .filter(|_| file.is_file());
+        }
+        let role = role?;
+        let name = bare(role).rsplit('/').next()?;
+        let is_here = self.directory.join("roles").join(name).is_dir();
+        match is_here {
+            true => AnsiblePath::of_role(name).ok(),
+            false => role.parse().ok().filter(|it: &AnsiblePath| !it.is_local()),
+        }
+    }
+}
+
+/// A path without the directory of the operator in its image.
+fn bare(path: &str) -> &str {
+    let home = HOMES.iter().find_map(|home| path.strip_prefix(home));
+    home.unwrap_or(path)
+        .trim_start_matches("./")
+        .trim_end_matches('/')
+}
+
+impl Takeover<'_> {
+    /// What an entry runs.
+    pub fn runs(&self, watch: &Watch) -> Result<AnsiblePath> {
+        let found = self
+            .sdk
+            .content(watch.role.as_deref(), watch.playbook.as_deref());
+        found.ok_or_else(|| {
+            let named = watch.playbook.as_deref().or(watch.role.as_deref());
+            let what = match watch.playbook {
+                Some(_) => "playbook",
+                None => "role",
+            };
+            Failure::refused(format!(
+                "no {what} `{}` in `{}`",
+                named.unwrap_or_default(),
+                self.sdk.directory.display()
+            ))
+            .note(format!("`{WATCHES}` names it for `{}`", watch.title()))
+            .note("it is a directory in `roles`, the path of a playbook, or NAMESPACE.COLLECTION.ROLE")
+            .advise(self.sdk.edit())
+        })
+    }
+
+    /// Copies all roles and playbooks, and takes the collections over that no operator here has.
+    pub fn ansible(&mut self) -> Result<()> {
+        let directory = &self.sdk.directory;
+        let mut sources = Vec::new();
+        for name in tree::names(&directory.join("roles")) {
+            let path = directory.join("roles").join(&name);
+            if path.is_dir() {
+                sources.push(Source::role(Path::new(""), &path.to_string_lossy())?);
+            }
+        }
+        for path in self.playbooks() {
+            sources.push(Source::playbook(Path::new(""), &path)?);
+        }
+        let mut places = BTreeSet::new();
+        for source in &sources {
+            let original = source.original();
+            if !places.insert(original.to.to_owned()) {
+                return Err(Failure::refused(format!(
+                    "two playbooks are called `{}`",
+                    source.path
+                ))
+                .note("each has a place in `playbooks`")
+                .advise(self.sdk.edit()));
+            }
+            let copied = copy::of(self.root, &original)?;
+            if let Some(file) = copied.in_the_way() {
+                return Err(Failure::refused(format!("`{file}` is in the way"))
+                    .note(format!(
+                        "`{}` is the place of the {} `{}`",
+                        original.to, original.what, original.shown
+                    ))
+                    .advise(crate::advice::Script::put_aside(original.to)));
+            }
+            self.named.copied.extend(copied.files());
+        }
+        self.collections()
+    }
+
+    /// The playbooks: those in `playbooks`, and those that entries name elsewhere.
+    fn playbooks(&self) -> Vec<String> {
+        let directory = &self.sdk.directory;
+        let in_place = tree::names(&directory.join("playbooks")).into_iter();
+        let mut paths: BTreeSet<String> = in_place
+            .filter(|name| name.ends_with(".yml") || name.ends_with(".yaml"))
+            .map(|name| format!("playbooks/{name}"))
+            .collect();
+        for watch in &self.sdk.watches {
+            let finalizer = watch
+                .finalizer
+                .as_ref()
+                .and_then(|it| it.playbook.as_deref());
+            let named = watch.playbook.as_deref().into_iter().chain(finalizer);
+            paths.extend(named.map(|path| bare(path).to_owned()));
+        }
+        let full = paths.into_iter().map(|path| directory.join(path));
+        let full = full.filter(|path| path.is_file());
+        full.map(|path| path.to_string_lossy().into_owned())
+            .collect()
+    }
+
+    /// Writes `requirements.yml` with the collections that no operator here has.
+    fn collections(&mut self) -> Result<()> {
+        let Some(text) = self.sdk.text(REQUIREMENTS) else {
+            return Ok(());
+        };
+        let mut all: Value = guarded_yaml::read(&text).unwrap_or_default();
+        let is_other = |it: &Value| {
+            let name = it.get("name").unwrap_or(it).as_str();
+            name.is_none_or(|name| !OURS.contains(&name))
+        };
+        let Some(collections) = all.get_mut("collections").and_then(Value::as_array_mut) else {
+            return Ok(());
+        };
+        collections.retain(is_other);
+        if collections.is_empty() && all.get("roles").is_none() {
+            return Ok(());
+        }
+        self.setting(format!(
+            "`{REQUIREMENTS}` has the collections of the former one but for {}, which are installed anyway: remove those that only Molecule or \
+             an older kubernetes.core needs, such as `community.docker` and `cloud.common`",
+            OURS.map(|it| format!("`{it}`")).join(" and ")
+        ));
+        let written = Rewritten {
+            before: None,
+            after: Some(guarded_yaml::text(&all).into_bytes().into()),
+            row: None,
+        };
+        self.named
+            .rewritten
+            .insert(RelPath::constant(REQUIREMENTS), written);
+        Ok(())
+    }
+
+    /// The calls that make the `Finalizer` and the `Automation` of an entry. What they cannot say is listed.
+    pub fn calls(&mut self, watch: &Watch) -> (Vec<String>, Vec<String>) {
+        let title = watch.title();
+        let mut calls = Vec::new();
+        if let Some(vars) = watch.vars.as_ref().filter(|it| !it.is_empty()) {
+            calls.push(format!("vars({})", json(&Value::Object(vars.clone()))));
+        }
+        match watch.reconcile_period.as_ref().map(duration::seconds) {
+            Some(Some(seconds)) => {
+                calls.push(format!("reconcile_period(Duration::from_secs({seconds}))"));
+            }
+            Some(None) => self.left_out(format!(
+                "the `reconcilePeriod` of `{title}` is left out: it is no duration"
+            )),
+            None => {}
+        }
+        let flags = [
+            ("manage_status", watch.manage_status, true),
+            (
+                "watch_dependent_resources",
+                watch.watch_dependent_resources,
+                true,
+            ),
+            (
+                "watch_cluster_scoped_resources",
+                watch.watch_cluster_scoped_resources,
+                false,
+            ),
+            (
+                "watch_annotations_changes",
+                watch.watch_annotations_changes,
+                false,
+            ),
+            ("snake_case_parameters", watch.snake_case_parameters, true),
+        ];
+        for (name, value, default) in flags {
+            if let Some(value) = value.filter(|it| *it != default) {
+                calls.push(format!("{name}({value})"));
+            }
+        }
+        for kind in &watch.blacklist {
+            calls.push(format!(
+                "blacklist({:?}, {:?}, {:?})",
+                kind.group, kind.version, kind.kind
+            ));
+        }
+        if watch.mark_unsafe != Some(true) {
+            self.setting(format!(
+                "`{title}` has no `markUnsafe: true`: the former operator evaluates templates in the objects, so that whoever may write one can \
+                 run any program as the operator. Here they are text. Only if objects have templates on purpose: `.evaluate_objects(true)`"
+            ));
+        }
+        let named = watch
+            .finalizer
+            .as_ref()
+            .map(|finalizer| self.finalizer(&title, finalizer));
+        let finalizer = named.unwrap_or_default();
+        if !finalizer.is_empty() {
+            calls.push("finalizer(finalizer)".to_owned());
+        }
+        self.expanded(watch);
+        (finalizer, calls)
+    }
+
+    /// The calls that make a finalizer.
+    fn finalizer(&mut self, title: &str, finalizer: &AnsibleFinalizer) -> Vec<String> {
+        let mut calls = vec![format!("Finalizer::new({:?})", finalizer.name)];
+        let (role, playbook) = (finalizer.role.as_deref(), finalizer.playbook.as_deref());
+        if role.or(playbook).is_some() {
+            match self.sdk.content(role, playbook) {
+                Some(path) => calls.push(format!("{}({:?})", path.word(), path.name())),
+                None => self.left_out(format!(
+                    "what the finalizer of `{title}` runs is left out: it is not there"
+                )),
+            }
+        }
+        if let Some(vars) = finalizer.vars.as_ref().filter(|it| !it.is_empty()) {
+            calls.push(format!("vars({})", json(&Value::Object(vars.clone()))));
+        }
+        calls
+    }
+
+    /// Lists the variables of the environment that operator-sdk puts into an entry.
+    fn expanded(&mut self, watch: &Watch) {
+        let vars = watch
+            .vars
+            .iter()
+            .chain(watch.finalizer.iter().filter_map(|it| it.vars.as_ref()));
+        let texts: String = vars
+            .map(|it| Value::Object(it.clone()).to_string())
+            .collect();
+        let names = texts
+            .split("${")
+            .skip(1)
+            .filter_map(|it| it.split_once('}'));
+        let names: BTreeSet<String> = names.map(|(name, _)| format!("`${{{name}}}`")).collect();
+        if !names.is_empty() {
+            let names: Vec<String> = names.into_iter().collect();
+            self.setting(format!(
+                "the vars of `{}` have {}, which the former operator takes from its environment: `std::env::var` in the controller does that",
+                watch.title(),
+                names.join(", ")
+            ));
+        }
+    }
+}
+
+/// A value as the macro of serde_json has it.
+fn json(value: &Value) -> String {
+    format!("json!({})", literal(value))
+}
+
+/// A value on one line, with spaces where people write them.
+fn literal(value: &Value) -> String {
+    match value {
+        Value::Object(map) if !map.is_empty() => {
+            let members = map
+                .iter()
+                .map(|(key, value)| format!("{}: {}", json_text(key), literal(value)));
+            format!("{{ {} }}", members.collect::<Vec<_>>().join(", "))
+        }
+        Value::Array(items) => {
+            let items: Vec<_> = items.iter().map(literal).collect();
+            format!("[{}]", items.join(", "))
+        }
+        other => other.to_string(),
+    }
+}
+
+fn json_text(text: &str) -> Value {
+    Value::String(text.to_owned())
+}
