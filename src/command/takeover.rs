@@ -95,7 +95,7 @@ impl Takeover<'_> {
         self.project = self.project.create_api(&create).map_err(refused)?;
         Ok(OfKind {
             key: create.key_in(&self.project)?,
-            former: self.former(watch),
+            former: self.former(watch, create.ansible.as_ref()),
             watch,
             names: names.cloned(),
             defaults,
@@ -196,7 +196,7 @@ impl Takeover<'_> {
     }
 
     /// What the operator did with the objects of an entry. What its controller cannot say is listed.
-    fn former(&mut self, watch: &Watch) -> Former {
+    fn former(&mut self, watch: &Watch, ansible: Option<&AnsiblePath>) -> Former {
         let mut former = Former::default();
         let title = watch.title();
         if let Some(selector) = &watch.selector {
@@ -210,8 +210,8 @@ impl Takeover<'_> {
                 }
             }
         }
-        if watch.is_ansible() {
-            (former.finalizer, former.calls) = self.calls(watch);
+        if let Some(path) = ansible {
+            former.automation = Some(self.automation(watch, path));
         }
         for (path, text) in watch.override_values.iter().flatten() {
             let text = text.as_deref().unwrap_or_default();

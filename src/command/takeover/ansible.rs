@@ -2,7 +2,11 @@
 
 use std::{collections::BTreeSet, path::Path};
 
-use serde_json::Value;
+use serde::Serialize as _;
+use serde_json::{
+    Map, Value,
+    ser::{PrettyFormatter, Serializer},
+};
 
 use super::{
     Takeover, duration,
@@ -171,12 +175,17 @@ impl Takeover<'_> {
         Ok(())
     }
 
-    /// The calls that make the `Finalizer` and the `Automation` of an entry. What they cannot say is listed.
-    pub fn calls(&mut self, watch: &Watch) -> (Vec<String>, Vec<String>) {
+    /// The body of the function that makes the `Automation` of an entry, which runs `path`. What it cannot say is listed.
+    pub fn automation(&mut self, watch: &Watch, path: &AnsiblePath) -> String {
         let title = watch.title();
+        let mut body = Body::default();
+        let named = watch.finalizer.as_ref();
+        if let Some(finalizer) = named {
+            self.finalizer(&title, finalizer, &mut body);
+        }
         let mut calls = Vec::new();
         if let Some(vars) = watch.vars.as_ref().filter(|it| !it.is_empty()) {
-            calls.push(format!("vars({})", json(&Value::Object(vars.clone()))));
+            calls.push(body.vars(vars));
         }
         match watch.reconcile_period.as_ref().map(duration::seconds) {
             Some(Some(seconds)) => {
@@ -212,10 +221,8 @@ impl Takeover<'_> {
             }
         }
         for kind in &watch.blacklist {
-            calls.push(format!(
-                "blacklist({:?}, {:?}, {:?})",
-                kind.group, kind.version, kind.kind
-            ));
+            let [group, version, kind] = [&kind.group, &kind.version, &kind.kind];
+            calls.push(format!("blacklist({group:?}, {version:?}, {kind:?})"));
         }
         if watch.mark_unsafe != Some(true) {
             self.setting(format!(
@@ -223,21 +230,20 @@ impl Takeover<'_> {
                  run any program as the operator. Here they are text. Only if objects have templates on purpose: `.evaluate_objects(true)`"
             ));
         }
-        let named = watch
-            .finalizer
-            .as_ref()
-            .map(|finalizer| self.finalizer(&title, finalizer));
-        let finalizer = named.unwrap_or_default();
-        if !finalizer.is_empty() {
-            calls.push("finalizer(finalizer)".to_owned());
+        if watch.manage_status == Some(false) {
+            self.setting(format!(
+                "`{title}` has `manageStatus: false`: the test of its controller waits for `Ready`, which only its tasks can set then"
+            ));
         }
+        calls.extend(named.map(|_| "finalizer(finalizer)".to_owned()));
         self.expanded(watch);
-        (finalizer, calls)
+        body.chain("automation", &made("Automation", path), &calls);
+        body.0
     }
 
-    /// The calls that make a finalizer.
-    fn finalizer(&mut self, title: &str, finalizer: &AnsibleFinalizer) -> Vec<String> {
-        let mut calls = vec![format!("Finalizer::new({:?})", finalizer.name)];
+    /// Adds the statements that make a finalizer.
+    fn finalizer(&mut self, title: &str, finalizer: &AnsibleFinalizer, body: &mut Body) {
+        let mut calls = Vec::new();
         let (role, playbook) = (finalizer.role.as_deref(), finalizer.playbook.as_deref());
         if role.or(playbook).is_some() {
             match self.sdk.content(role, playbook) {
@@ -248,9 +254,10 @@ impl Takeover<'_> {
             }
         }
         if let Some(vars) = finalizer.vars.as_ref().filter(|it| !it.is_empty()) {
-            calls.push(format!("vars({})", json(&Value::Object(vars.clone()))));
+            calls.push(body.vars(vars));
         }
-        calls
+        let made = format!("Finalizer::new({:?})", finalizer.name);
+        body.lets("finalizer", &made, &calls);
     }
 
     /// Lists the variables of the environment that operator-sdk puts into an entry.
@@ -278,28 +285,44 @@ impl Takeover<'_> {
     }
 }
 
-/// A value as the macro of serde_json has it.
-fn json(value: &Value) -> String {
-    format!("json!({})", literal(value))
+/// The call that makes what runs `path`.
+fn made(of: &str, path: &AnsiblePath) -> String {
+    format!("{of}::{}({:?})", path.word(), path.name())
 }
 
-/// A value on one line, with spaces where people write them.
-fn literal(value: &Value) -> String {
-    match value {
-        Value::Object(map) if !map.is_empty() => {
-            let members = map
-                .iter()
-                .map(|(key, value)| format!("{}: {}", json_text(key), literal(value)));
-            format!("{{ {} }}", members.collect::<Vec<_>>().join(", "))
-        }
-        Value::Array(items) => {
-            let items: Vec<_> = items.iter().map(literal).collect();
-            format!("[{}]", items.join(", "))
-        }
-        other => other.to_string(),
+/// The statements of a function, as rustfmt lays them out.
+#[derive(Default)]
+struct Body(String);
+
+impl Body {
+    /// Adds `let vars = json!(…);`, and returns the call that takes them. rustfmt leaves the text of the macro as it is.
+    fn vars(&mut self, vars: &Map<String, Value>) -> String {
+        let mut text = Vec::new();
+        let formatter = PrettyFormatter::with_indent(b"    ");
+        let mut serializer = Serializer::with_formatter(&mut text, formatter);
+        // Writing to memory does not fail.
+        let _ = vars.serialize(&mut serializer);
+        let text = String::from_utf8_lossy(&text).replace('\n', "\n    ");
+        self.0 += &format!("    let vars = json!({text});\n");
+        "vars(vars)".to_owned()
     }
-}
 
-fn json_text(text: &str) -> Value {
-    Value::String(text.to_owned())
+    /// Adds a variable that is `made` with calls.
+    fn lets(&mut self, name: &str, made: &str, calls: &[String]) {
+        self.0 += &format!("    let {name} = {made};\n");
+        for call in calls {
+            self.0 += &format!("    let {name} = {name}.{call};\n");
+        }
+    }
+
+    /// Adds what is `made` with calls, as the value of the function.
+    fn chain(&mut self, name: &str, made: &str, calls: &[String]) {
+        match calls {
+            [] => self.0 += &format!("    {made}\n"),
+            [first @ .., last] => {
+                self.lets(name, made, first);
+                self.0 += &format!("    {name}.{last}\n");
+            }
+        }
+    }
 }

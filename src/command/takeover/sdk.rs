@@ -331,7 +331,9 @@ fn no_watches(directory: &Path, root: &Path, project: &ProjectFile, why: &str) -
     }
     failure
         .note(format!("its `{WATCHES}` cannot be read: {why}"))
-        .note("for a chart or a role alone: `create api --helm-chart` or `create api --ansible-role`")
+        .note(
+            "for a chart or a role alone: `create api --helm-chart` or `create api --ansible-role`",
+        )
         .advise(Advice::drop(HELM.flag))
 }
 

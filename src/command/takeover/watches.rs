@@ -168,7 +168,10 @@ mod tests {
             ("", "Empty"),
             ("[]", "Empty"),
             ("a: b", "Yaml("),
-            ("- {version: v1, kind: C}", "Missing(1, \"chart`, `role` or `playbook\")"),
+            (
+                "- {version: v1, kind: C}",
+                "Missing(1, \"chart`, `role` or `playbook\")",
+            ),
             ("- {version: v1, chart: C}", "Missing(1, \"kind\")"),
             ("- {kind: C, role: r}", "Missing(1, \"version\")"),
             (&format!("{entry}}}\n- {{kind: C, role: r}}\n"), "Mixed"),

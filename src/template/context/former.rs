@@ -23,10 +23,8 @@ pub struct Former {
     pub labels: BTreeMap<String, String>,
     /// The values that it set: the path of each, and the text.
     pub values: Vec<(String, Vec<Part>)>,
-    /// The calls that make the `Finalizer` of a role or playbook; empty without one.
-    pub finalizer: Vec<String>,
-    /// The calls that make its `Automation`.
-    pub calls: Vec<String>,
+    /// The body of the function that makes the `Automation` of a role or playbook; `None` for a chart.
+    pub automation: Option<String>,
 }
 
 /// A part of a text.
@@ -56,9 +54,9 @@ pub fn taken_over(subject: &Subject, former: &Former) -> Subject {
         // The statements that set the values; empty without any.
         "statements": values,
         "has_variables": has_variables,
-        // The calls that make the `Finalizer` and the `Automation` of a role or playbook, and which names they need.
-        "finalizer": former.finalizer,
-        "calls": former.calls,
+        // The body of the function that makes the `Automation` of a role or playbook, and which names it needs.
+        "automation": former.automation,
+        "has_finalizer": has(former, "Finalizer::"),
         "has_json": has(former, "json!("),
         "has_duration": has(former, "Duration::"),
     });
@@ -66,10 +64,10 @@ pub fn taken_over(subject: &Subject, former: &Former) -> Subject {
     subject
 }
 
-/// Whether a call has a text.
+/// Whether the function of a role or playbook has a text.
 fn has(former: &Former, text: &str) -> bool {
-    let mut calls = former.finalizer.iter().chain(&former.calls);
-    calls.any(|call| call.contains(text))
+    let body = former.automation.as_ref();
+    body.is_some_and(|body| body.contains(text))
 }
 
 fn literal(text: &str) -> String {

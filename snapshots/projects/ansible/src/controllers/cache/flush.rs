@@ -20,9 +20,13 @@ pub const READY: ReadyCondition = ReadyCondition::positive("Ready");
 pub static AUTOMATION: LazyLock<Automation> = LazyLock::new(automation);
 
 fn automation() -> Automation {
+    let vars = json!({
+        "service_kind": "${SERVICE_KIND}",
+        "service_version": "v1"
+    });
     let finalizer = Finalizer::new("cache.example.com/flush");
     let finalizer = finalizer.role("proxy");
-    let finalizer = finalizer.vars(json!({ "service_kind": "${SERVICE_KIND}", "service_version": "v1" }));
+    let finalizer = finalizer.vars(vars);
     let automation = Automation::playbook("playbooks/flush.yml");
     let automation = automation.watch_dependent_resources(false);
     let automation = automation.snake_case_parameters(false);

@@ -21,10 +21,16 @@ pub const READY: ReadyCondition = ReadyCondition::positive("Ready");
 pub static AUTOMATION: LazyLock<Automation> = LazyLock::new(automation);
 
 fn automation() -> Automation {
+    let vars = json!({
+        "state": "absent"
+    });
     let finalizer = Finalizer::new("cache.example.com/finalizer");
-    let finalizer = finalizer.vars(json!({ "state": "absent" }));
+    let finalizer = finalizer.vars(vars);
+    let vars = json!({
+        "image": "memcached:1.6.39-alpine"
+    });
     let automation = Automation::role("memcached");
-    let automation = automation.vars(json!({ "image": "memcached:1.6.39-alpine" }));
+    let automation = automation.vars(vars);
     let automation = automation.reconcile_period(Duration::from_secs(3600));
     let automation = automation.watch_cluster_scoped_resources(true);
     let automation = automation.watch_annotations_changes(true);
