@@ -84,14 +84,26 @@ struct Takeover<'a> {
 impl Takeover<'_> {
     /// Adds the kind of an entry, with its chart and its controller.
     fn kind<'a>(&mut self, watch: &'a Watch, names: Option<&Names>) -> Result<OfKind<'a>> {
-        let (recipe, defaults) = self.recipe(watch)?;
+        let (chart, defaults) = match watch.is_ansible() {
+            true => (None, Table::new()),
+            false => {
+                let (chart, defaults) = self.chart(watch)?;
+                (Some(chart), defaults)
+            }
+        };
+        let ansible = watch.is_ansible().then(|| self.runs(watch)).transpose()?;
         let refused = |failure: Failure| {
             let what = format!("`{}` cannot be taken over: {}", watch.title(), failure.what);
             let notes = failure.notes.into_iter();
             let failure = notes.fold(Failure::refused(what), Failure::note);
             failure.advise(self.sdk.edit())
         };
-        let create = self.create(watch, recipe, names).map_err(refused)?;
+        let create = self.create(watch, names).map_err(refused)?;
+        let create = CreateApi {
+            chart,
+            ansible,
+            ..create
+        };
         self.project = self.project.create_api(&create).map_err(refused)?;
         Ok(OfKind {
             key: create.key_in(&self.project)?,
@@ -102,19 +114,13 @@ impl Takeover<'_> {
         })
     }
 
-    /// The chart of an entry, or what runs for its objects; and the values of a chart.
-    fn recipe(
-        &mut self,
-        watch: &Watch,
-    ) -> Result<((Option<ChartPath>, Option<AnsiblePath>), Table)> {
-        if watch.is_ansible() {
-            return Ok(((None, Some(self.runs(watch)?)), Table::new()));
-        }
+    /// The chart of an entry, which is copied, and its values.
+    fn chart(&mut self, watch: &Watch) -> Result<(ChartPath, Table)> {
         let source = self.sdk.chart(watch)?;
         let chart = create_chart::directory(&source)?;
         let defaults = source.chart.values.clone();
         self.copy(source, &chart)?;
-        Ok(((Some(chart), None), defaults))
+        Ok((chart, defaults))
     }
 
     /// Copies a chart. Several kinds may have it.
@@ -160,12 +166,7 @@ impl Takeover<'_> {
     }
 
     /// The `create api` of an entry. A CRD in the cluster has objects, so its names and its scope stay.
-    fn create(
-        &self,
-        watch: &Watch,
-        (chart, ansible): (Option<ChartPath>, Option<AnsiblePath>),
-        names: Option<&Names>,
-    ) -> Result<CreateApi> {
+    fn create(&self, watch: &Watch, names: Option<&Names>) -> Result<CreateApi> {
         let (group, domain) = split(&watch.group, &self.project.domain)?;
         let short = names.iter().flat_map(|names| &names.short);
         let short: Vec<ShortName> = short.map(|it| it.parse()).collect::<Result<_, _>>()?;
@@ -181,9 +182,9 @@ impl Takeover<'_> {
             namespaced: names.map(|names| names.namespaced),
             short_names: short,
             fields: Fields::default(),
-            chart,
+            chart: None,
             helm_storage: false,
-            ansible,
+            ansible: None,
             domain: Some(domain),
             resource: true,
             external: None,
