@@ -45,7 +45,11 @@ fn sources(mut tree: Tree) -> Tree {
         [
             ".operator-forge/crds/",
             ".operator-forge/charts/",
+            ".operator-forge/playbooks/",
+            ".operator-forge/roles/",
             "charts/",
+            "playbooks/",
+            "roles/",
         ]
         .iter()
         .any(|it| path.starts_with(it))
@@ -365,16 +369,18 @@ fn convergence() {
         // environment of the manager, too; and its list is no generated file.
         if incremental.remove("PORTING.md").is_some() {
             let is_ported = |path: &str| {
-                let of_charts = [
+                let of_kinds = [
                     "samples/cache_",
                     "samples/edge_",
+                    "samples/type_",
                     "controllers/cache/",
                     "controllers/edge_",
+                    "controllers/type/",
                 ];
                 path == "config/default/kustomization.yaml"
                     || path == "config/manager/manager.yaml"
                     || path.contains("samples/media_")
-                    || of_charts.iter().any(|it| path.contains(it))
+                    || of_kinds.iter().any(|it| path.contains(it))
             };
             for tree in [&mut incremental, &mut rendered] {
                 tree.retain(|path, _| !is_ported(path));

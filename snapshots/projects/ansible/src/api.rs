@@ -7,9 +7,6 @@ use operator_runtime::{CrdError, Crds};
 
 pub mod cache {
     pub mod v1 {
-        pub mod backup;
-        pub use backup::Backup;
-
         pub mod flush;
         pub use flush::Flush;
     }
@@ -20,7 +17,6 @@ pub mod cache {
     }
 
     // The storage version of each kind, which has every field: controllers use its types.
-    pub use v1::backup;
     pub use v1::flush;
     pub use v1alpha1::memcached;
 }
@@ -47,7 +43,6 @@ pub mod r#type {
 #[rustfmt::skip]
 pub fn crds() -> Result<Vec<CustomResourceDefinition>, CrdError> {
     let mut crds = Crds::default();
-    crds.add_storage::<cache::v1::Backup>();
     crds.add_storage::<cache::v1::Flush>();
     crds.add_storage::<cache::v1alpha1::Memcached>();
     crds.add_storage::<r#type::v1::Automation>();

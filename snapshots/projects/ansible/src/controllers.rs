@@ -8,7 +8,6 @@ use operator_runtime::{Controllers, Manager};
 use crate::Context;
 
 pub mod cache {
-    pub mod backup;
     pub mod flush;
     pub mod memcached;
 }
@@ -23,7 +22,6 @@ pub mod r#type {
 #[rustfmt::skip]
 pub fn all() -> Controllers<Context> {
     let mut all = Controllers::default();
-    all.add(cache::backup::controller());
     all.add(cache::flush::controller());
     all.add(cache::memcached::controller());
     all.add(r#type::automation::controller());
@@ -36,7 +34,6 @@ pub fn all() -> Controllers<Context> {
 #[rustfmt::skip]
 pub fn ansible(manager: &Manager, options: AnsibleOptions) -> std::io::Result<Ansible> {
     let mut ansible = Ansible::new(manager, options)?;
-    ansible.add::<crate::api::cache::backup::Backup>(manager, cache::backup::NAME, cache::backup::AUTOMATION.clone());
     ansible.add::<crate::api::cache::flush::Flush>(manager, cache::flush::NAME, cache::flush::AUTOMATION.clone());
     ansible.add::<crate::api::cache::memcached::Memcached>(manager, cache::memcached::NAME, cache::memcached::AUTOMATION.clone());
     ansible.add::<crate::api::r#type::automation::Automation>(manager, r#type::automation::NAME, r#type::automation::AUTOMATION.clone());

@@ -10,7 +10,6 @@ use self::shared::cluster;
 
 mod controllers {
     mod cache {
-        mod backup;
         mod flush;
         mod memcached;
     }

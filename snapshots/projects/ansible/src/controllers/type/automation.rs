@@ -4,6 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use operator_ansible::{Automation, Error, RunsAnsible};
 use operator_runtime::{Action, Controller, ReadyCondition};
+use serde_json::json;
 
 use crate::Context;
 use crate::api::r#type::automation::Automation as AutomationResource;
@@ -19,7 +20,12 @@ pub const READY: ReadyCondition = ReadyCondition::positive("Ready");
 pub static AUTOMATION: LazyLock<Automation> = LazyLock::new(automation);
 
 fn automation() -> Automation {
-    Automation::role("automation")
+    let vars = json!({
+        "service_kind": "ConfigMap",
+        "service_version": "v1"
+    });
+    let automation = Automation::role("proxy");
+    automation.vars(vars)
 }
 
 /// Runs the role. `make manifests` derives the permissions from its tasks.

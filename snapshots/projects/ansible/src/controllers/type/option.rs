@@ -19,7 +19,7 @@ pub const READY: ReadyCondition = ReadyCondition::positive("Ready");
 pub static AUTOMATION: LazyLock<Automation> = LazyLock::new(automation);
 
 fn automation() -> Automation {
-    Automation::playbook("playbooks/option.yml")
+    Automation::playbook("playbooks/flush.yml")
 }
 
 /// Runs the playbook. `make manifests` derives the permissions from its tasks.

@@ -19,7 +19,7 @@ pub const READY: ReadyCondition = ReadyCondition::positive("Ready");
 pub static AUTOMATION: LazyLock<Automation> = LazyLock::new(automation);
 
 fn automation() -> Automation {
-    Automation::playbook("playbooks/sample.yml")
+    Automation::playbook("playbooks/site.yml")
 }
 
 /// Runs the playbook. `make manifests` derives the permissions from its tasks.

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 // It takes any field. With fields of your own in its place, the API server checks them.
-/// The variables of the playbook `playbooks/sample.yml`: the field `serviceType` is `service_type`.
+/// The variables of the playbook `playbooks/site.yml`: the field `serviceType` is `service_type`.
 #[derive(Clone, Debug, Default, PartialEq, CustomResource, Deserialize, JsonSchema, Serialize)]
 #[kube(
     group = "type.example.com",
