@@ -17,7 +17,7 @@ use project::{cache, place, place_of_projects, succeed, with_ansible};
 use session::{repository, tree};
 
 /// The pages, those together of which the second goes on where the first ends, and the lines that come before them.
-const ALL: [(&[&str], &str); 9] = [
+const ALL: [(&[&str], &str); 10] = [
     (&["docs/getting-started.md"], ""),
     (
         &["docs/helm.md", "docs/olm.md", "docs/releases.md"],
@@ -39,6 +39,10 @@ const ALL: [(&[&str], &str); 9] = [
         "cp -R \"$GO/media-operator\" .",
     ),
     (&["docs/manager.md"], ONE_API),
+    (
+        &["docs/ansible.md"],
+        "mkdir roles && cp -r $ROLES/memcached roles",
+    ),
 ];
 
 /// Pages whose code compiles in a project that these lines make. Their commands are about other projects.
