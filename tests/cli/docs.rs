@@ -49,6 +49,11 @@ const BEFORE: &[(&str, &str, &[&str])] = &[
     ("CONTRIBUTING.md", "cargo build ", &[REPOSITORY]),
     ("CONTRIBUTING.md", "make lint ", &[REPOSITORY]),
     (
+        "docs/ansible.md",
+        "operator-forge init caches ",
+        &["mkdir roles && cp -r $ROLES/memcached roles"],
+    ),
+    (
         "docs/changing-a-project.md",
         "operator-forge delete webhook ",
         &[

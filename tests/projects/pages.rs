@@ -13,11 +13,11 @@ use std::{
     process::Command,
 };
 
-use project::{cache, place, place_of_projects, succeed};
+use project::{cache, place, place_of_projects, succeed, with_ansible};
 use session::{repository, tree};
 
 /// The pages, those together of which the second goes on where the first ends, and the lines that come before them.
-const ALL: [(&[&str], &str); 8] = [
+const ALL: [(&[&str], &str); 10] = [
     (&["docs/getting-started.md"], ""),
     (
         &["docs/helm.md", "docs/olm.md", "docs/releases.md"],
@@ -33,11 +33,16 @@ const ALL: [(&[&str], &str); 8] = [
     ),
     (&["docs/tutorials/stateful.md"], ""),
     (&["docs/tutorials/helm.md"], ""),
+    (&["docs/tutorials/ansible.md"], ""),
     (
         &["docs/coming-from-kubebuilder.md"],
         "cp -R \"$GO/media-operator\" .",
     ),
     (&["docs/manager.md"], ONE_API),
+    (
+        &["docs/ansible.md"],
+        "mkdir roles && cp -r $ROLES/memcached roles",
+    ),
 ];
 
 /// Pages whose code compiles in a project that these lines make. Their commands are about other projects.
@@ -112,6 +117,7 @@ impl Reader {
         if is_project {
             place(&tree(&now), &self.directory);
             command.args(["-ec", line]).current_dir(&self.directory);
+            with_ansible(&mut command, &self.directory);
         } else {
             // Optimized, it takes minutes; and it is not for the home directory of whoever runs tests.
             let line = line.replace("cargo install ", "cargo install --debug --root \"$ROOT\" ");

@@ -112,14 +112,18 @@ pub fn cargo(directory: &Path, arguments: &str) -> Command {
         .current_dir(directory)
         .env("CARGO_TARGET_DIR", cache().join("target"))
         .env("CARGO_TERM_COLOR", "never");
+    with_ansible(&mut cargo, directory);
+    cargo
+}
+
+/// Gives a command in a project with roles or playbooks what its own `make test` would install.
+pub fn with_ansible(command: &mut Command, directory: &Path) {
     if directory.join("ansible/install.sh").exists() {
-        // What the project's own `make test` would install.
         let python = ansible();
         let place = python.ancestors().nth(2).unwrap();
-        cargo
+        command
             .env("ANSIBLE_COLLECTIONS_PATH", place.join("collections"))
             .env("ANSIBLE_GATHERING", "explicit")
             .env("ANSIBLE_PYTHON", &python);
     }
-    cargo
 }
