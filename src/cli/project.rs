@@ -30,7 +30,7 @@ pub struct Init {
     /// Port a Go project of kubebuilder: its domain, name, APIs, controllers, webhooks and samples. It is only read
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub from_kubebuilder: Option<PathBuf>,
-    /// Take over a Helm operator of operator-sdk: its domain, name, kinds, charts and overrides. It is only read
+    /// Take over a Helm or Ansible operator of operator-sdk: its domain, name, kinds, charts or roles, and their options. It is only read
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub from_operator_sdk: Option<PathBuf>,
     /// File or directory with the CRDs of the Go project [default: its config/, deploy/ and charts/*/crds/]

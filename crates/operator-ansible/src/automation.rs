@@ -237,7 +237,10 @@ impl Content {
             Self::Playbook(path) => {
                 let path = absolute(Path::new(path));
                 let directory = path.parent().unwrap_or(&path);
-                let digest = path.is_file().then(|| digest(directory)).transpose();
+                let digest = path
+                    .is_file()
+                    .then(|| digest_with_roles(directory))
+                    .transpose();
                 let digest = digest.map_err(|source| unreadable(&path, source))?;
                 Ok(Found {
                     kind: "playbook",
@@ -284,7 +287,7 @@ fn find_role(role: &str, roles: &[PathBuf], collections: &[PathBuf]) -> Result<F
     }
     Ok(Found {
         kind: "role",
-        digest: digest(found).map_err(|source| unreadable(found, source))?,
+        digest: digest_with_roles(found).map_err(|source| unreadable(found, source))?,
         path,
     })
 }
@@ -298,6 +301,17 @@ fn unreadable(path: &Path, source: io::Error) -> Error {
 
 fn absolute(path: &Path) -> PathBuf {
     env::current_dir().map_or_else(|_| path.to_path_buf(), |here| here.join(path))
+}
+
+/// A digest of the files in a directory, and of the operator's own roles, which they may name.
+fn digest_with_roles(directory: &Path) -> io::Result<String> {
+    let roles = Path::new("roles");
+    let digests = match roles.is_dir() {
+        true => digest(directory)? + &digest(roles)?,
+        false => digest(directory)?,
+    };
+    let hash = Sha256::digest(digests);
+    Ok(data_encoding::HEXLOWER.encode(&hash[..16]))
 }
 
 /// A digest of the names and the texts of all files in a directory, those of version control aside.

@@ -256,23 +256,24 @@ async fn answer(shared: &Shared, session: &Session, request: Request) -> Result<
     let is_json = is_json.is_some_and(|it| it.as_bytes().starts_with(b"application/json"));
     let target = target.filter(|it| {
         let is_one = it.name.is_some() || parts.method == Method::POST;
-        it.is_object() && is_one && head.status.is_success() && is_json && !is_tried
+        it.is_object() && is_one && head.status.is_success() && is_json
     });
     let Some(target) = target else {
         return Ok(Response::from_parts(head, Body::new(body)));
     };
     let mut bytes: Bytes = body.collect_bytes().await?;
     if let Ok(mut object) = serde_json::from_slice::<Value>(&bytes) {
-        session.note(&target, &parts.method, &object);
+        if !is_tried {
+            session.note(&target, &parts.method, &object);
+        }
         if parts.method == Method::DELETE {
             let uid = deleted(&object);
             write.iter_mut().for_each(|write| write.deleted(uid));
-        } else {
+        } else if !is_tried {
             if let Some(patch) = session.label(&object)
                 && let Some(labelled) = label(shared, &target, &object, patch).await
             {
                 session.note(&target, &Method::PATCH, &labelled);
-                bytes = labelled.to_string().into();
                 object = labelled;
             }
             session.memory.saw(&target, &object);
@@ -280,6 +281,11 @@ async fn answer(shared: &Shared, session: &Session, request: Request) -> Result<
                 .iter_mut()
                 .for_each(|write| write.was_answered(&object));
         }
+        // What is read from memory has none, and modules compare what they read with the answer to a write.
+        if let Some(metadata) = object["metadata"].as_object_mut() {
+            metadata.remove("managedFields");
+        }
+        bytes = object.to_string().into();
     }
     head.headers.remove(header::CONTENT_LENGTH);
     Ok(Response::from_parts(head, Body::from(bytes)))

@@ -28,26 +28,22 @@ fn task(namespaced: bool) -> String {
 }
 
 /// What the tasks have to know.
-fn intro(kind: &Kind) -> String {
-    format!(
-        "# Runs after each change of a {kind}. Each field of its spec is a variable, in snake case, and `ansible_operator_meta` has the\n\
-         # name and the namespace of the object. What the tasks create belongs to it.\n"
-    )
-}
+const INTRO: &str = "\
+# Runs after each change of an object. Each field of its spec is a variable, in snake case, and `ansible_operator_meta` has the
+# name and the namespace of the object. What the tasks create belongs to it.
+";
 
 /// The role of a kind.
 pub fn role(kind: &Kind, namespaced: bool) -> Result<Source> {
-    let main = format!("{}{}", intro(kind), task(namespaced));
+    let main = format!("{INTRO}{}", task(namespaced));
     let path = AnsiblePath::of_role(&kind.singular());
     Source::new(path, vec![("tasks/main.yml", main)])
 }
 
 /// The playbook of a kind. It has a role or, without one, tasks.
 pub fn playbook(kind: &Kind, role: Option<&Source>, namespaced: bool) -> Result<Source> {
-    let play = format!(
-        "{}- name: Reconcile a {kind}\n  hosts: localhost\n  gather_facts: false\n",
-        intro(kind)
-    );
+    let play =
+        format!("{INTRO}- name: Reconcile {kind}\n  hosts: localhost\n  gather_facts: false\n");
     let text = match role {
         Some(role) => format!("{play}  roles:\n    - {}\n", role.path.name()),
         None => {

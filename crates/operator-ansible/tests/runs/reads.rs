@@ -43,6 +43,26 @@ async fn reads_of_what_is_watched_come_from_memory_with_the_writes_of_the_run() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_run_changes_nothing_the_second_time() -> Result<()> {
+    let cluster = Cluster::start()?;
+    let operator = app::run(&cluster, Automation::role("one"))?;
+    let sample = Subject::new(&cluster, "sample")?;
+    sample.create(json!({ "size": 1 })).await?;
+    for round in 0..4 {
+        sample.condition("Ready", "True", "").await?;
+        let status = sample.status().await?;
+        let conditions = status["conditions"].as_array().into_iter().flatten();
+        let results: Vec<_> = conditions
+            .filter_map(|it| it["ansibleResult"]["changed"].as_u64())
+            .collect();
+        // Whether the ConfigMap is read from memory or not, it is as it was.
+        ensure!(results == [u64::from(round == 0)], "{round}: {status}");
+        sample.change(json!({ "size": 1, "round": round })).await?;
+    }
+    operator.stop()
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_operator_sdk_created_is_watched_from_the_first_run_on() -> Result<()> {
     let cluster = Cluster::start()?;
     cluster.install(app::crds()).await?;

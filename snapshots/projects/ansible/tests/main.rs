@@ -19,14 +19,3 @@ mod controllers {
         mod sample;
     }
 }
-
-mod webhooks {
-    mod cache {
-        mod v1alpha1 {
-            mod memcached {
-                mod default;
-                mod validate;
-            }
-        }
-    }
-}
