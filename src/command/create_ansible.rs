@@ -16,7 +16,7 @@ use crate::{
     cli::{Api, TypeFlags},
     engine::{Request, Workspace, next},
     error::{Failure, Result},
-    name::Kind,
+    name::{AnsiblePath, Kind},
     plan::NamedFiles,
     project::{CreateApi, Fields, Gvk},
     prompt::Prompt,
@@ -75,6 +75,7 @@ pub fn run(
             return Err(of_source.refusal(&original, holder));
         }
         remarks.extend(of_source.left(&original));
+        remarks.extend(source.loses());
         copied = copied.and(of_source);
     }
     let project = before.create_api(&create)?;
@@ -185,12 +186,7 @@ fn permissions(root: &Path, sources: &[Source]) -> Vec<String> {
     for source in sources {
         files.extend(source.placed());
     }
-    let path = &sources[0].path;
-    let entry = match path.is_playbook() {
-        true => Entry::Playbook(path.to_string()),
-        false => Entry::Role(path.name().to_owned()),
-    };
-    let notes = ansible_api::of(&files, &entry).notes;
+    let notes = ansible_api::of(&files, &entry(&sources[0].path)).notes;
     let more = notes.len().saturating_sub(NAMED);
     let shown = notes.iter().take(NAMED);
     let shown = shown.map(|note| format!("permissions: {}", note.trim_end_matches('.')));
@@ -199,6 +195,14 @@ fn permissions(root: &Path, sources: &[Source]) -> Vec<String> {
         remarks.push(format!("permissions: and {more} more"));
     }
     remarks
+}
+
+/// What runs, as the search for permissions has it.
+pub fn entry(path: &AnsiblePath) -> Entry {
+    match path.is_playbook() {
+        true => Entry::Playbook(path.to_string()),
+        false => Entry::Role(path.name().to_owned()),
+    }
 }
 
 fn steps<'a>(

@@ -108,13 +108,13 @@ impl Workspace {
         }
         let recipes = after.resources().filter_map(|(_, it)| it.recipe());
         let recipes: Vec<Recipe<'_>> = recipes.collect();
-        // A playbook may have any role.
+        // A playbook may have any role, and any file beside it.
         let has_playbook = recipes.iter().any(|it| it.word() == "playbook");
         for kind in memory::COPIED {
             for name in tree::names(&self.root.join(memory::DIRECTORY).join(kind)) {
                 let place = format!("{kind}/{name}");
                 let is_used = recipes.iter().any(|it| it.path() == place);
-                if is_used || kind == "roles" && has_playbook {
+                if is_used || kind != "charts" && has_playbook {
                     continue;
                 }
                 for path in memory::copies(&self.root, &place)?.keys() {

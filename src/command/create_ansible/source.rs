@@ -23,10 +23,15 @@ pub struct Source {
     pub path: AnsiblePath,
     /// Its files, by their paths in its directory; the path of a playbook is empty.
     pub files: Vec<(String, Vec<u8>)>,
+    /// The files that are executable there. What is copied is not.
+    executables: Vec<String>,
 }
 
 /// The files of a role that Ansible runs first.
-const MAIN: [&str; 2] = ["tasks/main.yml", "tasks/main.yaml"];
+const MAIN: [&str; 3] = ["tasks/main.yml", "tasks/main.yaml", "tasks/main"];
+
+/// The files of handlers that it reads first.
+const HANDLERS: [&str; 2] = ["handlers/main.yml", "handlers/main.yaml"];
 
 /// What a directory may have that is no part of a role.
 const PASSED_OVER: [&str; 4] = [".git", ".hg", ".svn", "__pycache__"];
@@ -39,10 +44,29 @@ impl Source {
         let full = tree::full(&root.join(source));
         if !full.is_dir() {
             return Err(Failure::refused(format!("no role `{source}`"))
-                .note("`--ansible-role` names the directory of a role")
+                .note("`--ansible-role` names the directory of a role, from the directory of the project")
                 .note("`--generate-role` makes a new one")
                 .advise(Advice::Help));
         }
+        let role = Self::in_directory(source, full)?;
+        let mut files = role.files.iter();
+        if !files.any(|(path, _)| MAIN.contains(&path.as_str())) {
+            return Err(Failure::refused(format!("`{source}` has no tasks"))
+                .note("a role has `tasks/main.yml`")
+                .advise(Advice::Help));
+        }
+        for (path, bytes) in &role.files {
+            if MAIN.contains(&path.as_str()) || HANDLERS.contains(&path.as_str()) {
+                readable(&format!("{source}/{path}"), path, bytes)?;
+            }
+        }
+        Ok(role)
+    }
+
+    /// The role in the directory `full`, which may have no tasks: another role may need what it has.
+    ///
+    /// Errors: its files cannot be read, or have names that are no text, or the role has a name that it cannot have.
+    pub fn in_directory(source: &str, full: PathBuf) -> Result<Self> {
         let name = file_name(&full);
         let path = AnsiblePath::of_role(&name).map_err(|it| invalid(source, &name, it))?;
         let is_part = |name: &str| !PASSED_OVER.contains(&name);
@@ -54,27 +78,20 @@ impl Source {
                 .note(format!("it is a file of the role `{source}`"))
                 .advise(Advice::Again)
         })?;
-        let below = |(path, bytes): (PathBuf, Vec<u8>)| {
-            let path = path.strip_prefix(&full).ok()?.to_string_lossy();
-            Some((path.replace('\\', "/"), bytes))
-        };
-        let files: Vec<_> = found.into_iter().filter_map(below).collect();
-        if !files.iter().any(|(path, _)| MAIN.contains(&path.as_str())) {
-            return Err(Failure::refused(format!("`{source}` has no tasks"))
-                .note("a role has `tasks/main.yml`")
-                .advise(Advice::Help));
-        }
-        for (path, bytes) in &files {
-            let directory = path.split('/').next().unwrap_or_default();
-            if ["tasks", "handlers"].contains(&directory) {
-                readable(&format!("{source}/{path}"), path, bytes)?;
+        let (mut files, mut executables) = (Vec::new(), Vec::new());
+        for (file, bytes) in found {
+            let name = below(&full, &file, source)?;
+            if is_executable(&file) {
+                executables.push(name.clone());
             }
+            files.push((name, bytes));
         }
         Ok(Self {
             shown: source.to_owned(),
+            files,
+            executables,
             from: Some(full),
             path,
-            files,
         })
     }
 
@@ -85,7 +102,7 @@ impl Source {
         let full = tree::full(&root.join(source));
         if !full.is_file() {
             return Err(Failure::refused(format!("no playbook `{source}`"))
-                .note("`--ansible-playbook` names the file of a playbook")
+                .note("`--ansible-playbook` names the file of a playbook, from the directory of the project")
                 .note("`--generate-playbook` makes a new one")
                 .advise(Advice::Help));
         }
@@ -100,6 +117,7 @@ impl Source {
             from: Some(full),
             path,
             files: vec![(String::new(), bytes)],
+            executables: Vec::new(),
         })
     }
 
@@ -116,6 +134,7 @@ impl Source {
             files: files
                 .map(|(path, text)| (path.to_owned(), text.into_bytes()))
                 .collect(),
+            executables: Vec::new(),
         })
     }
 
@@ -139,6 +158,19 @@ impl Source {
             anchor: self.path.to_string(),
             files: files.map(|(path, bytes)| (&**path, &**bytes)).collect(),
         }
+    }
+
+    /// A remark about files that lose the permission to be executed.
+    pub fn loses(&self) -> Option<String> {
+        let first = self.executables.first()?;
+        let more = match self.executables.len() - 1 {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let path = format!("{}/{first}", self.path);
+        Some(format!(
+            "`{path}`{more} was executable, and the copy is not: `chmod +x {path}`"
+        ))
     }
 
     /// Its files, by their paths in the project.
@@ -167,6 +199,35 @@ impl Source {
                 .map(|main| format!("{path}/{main}")),
         }
     }
+}
+
+/// The path of a file in the directory `full`, with `/`.
+pub fn below(full: &Path, path: &Path, source: &str) -> Result<String> {
+    let inside = path.strip_prefix(full).unwrap_or(path);
+    let text = inside.to_str().ok_or_else(|| {
+        Failure::refused(format!(
+            "`{source}` has a file whose name is no text: `{}`",
+            inside.display()
+        ))
+        .note("git and other systems could not store it")
+        .advise(Advice::Again)
+    })?;
+    Ok(match cfg!(windows) {
+        true => text.replace('\\', "/"),
+        false => text.to_owned(),
+    })
+}
+
+#[cfg(unix)]
+fn is_executable(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    path.metadata()
+        .is_ok_and(|meta| meta.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_executable(_: &Path) -> bool {
+    false
 }
 
 /// The last part of a path.
@@ -200,7 +261,7 @@ fn readable(shown: &str, path: &str, bytes: &[u8]) -> Result<()> {
             error.place(shown),
             error.what
         ))
-        .note("Ansible would refuse this file, too")
+        .note("it has to be a list, in YAML")
         .advise(edit())),
     }
 }

@@ -1,6 +1,9 @@
 //! Entries of `watches.yaml` of an Ansible operator: what runs, and the calls of `Automation` and `Finalizer` that say how.
 
-use std::{collections::BTreeSet, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::{Path, PathBuf},
+};
 
 use serde::Serialize as _;
 use serde_json::{
@@ -14,10 +17,17 @@ use super::{
     watches::{AnsibleFinalizer, Watch},
 };
 use crate::{
-    command::{copy, create_ansible::source::Source},
+    advice::{Advice, Script},
+    command::{
+        copy::{self, Original},
+        create_ansible::{
+            self,
+            source::{self, Source},
+        },
+    },
     error::{Failure, Result},
     name::AnsiblePath,
-    plan::Rewritten,
+    plan::{CopiedFile, Rewritten},
     tree::{self, RelPath},
 };
 
@@ -30,24 +40,52 @@ const REQUIREMENTS: &str = "requirements.yml";
 /// The collections that every operator here has.
 const OURS: [&str; 2] = ["kubernetes.core", "operator_sdk.util"];
 
+/// What operator-sdk or Ansible would use of a directory, and is not copied.
+const OTHERS: [&str; 14] = [
+    "action_plugins",
+    "ansible.cfg",
+    "collections",
+    "files",
+    "filter_plugins",
+    "group_vars",
+    "host_vars",
+    "inventory",
+    "library",
+    "lookup_plugins",
+    "module_utils",
+    "tasks",
+    "templates",
+    "vars",
+];
+
 impl Sdk {
     /// What an entry runs; `None` if it is neither in the directory of the operator nor a role of a collection.
     fn content(&self, role: Option<&str>, playbook: Option<&str>) -> Option<AnsiblePath> {
         // operator-sdk runs the playbook of an entry with both.
         if let Some(playbook) = playbook {
-            let file = self.directory.join(bare(playbook));
+            let file = self.inside(bare(playbook))?;
             let name = file.file_name()?.to_str()?;
             return AnsiblePath::of_playbook(name)
                 .ok()
                 .filter(|_| file.is_file());
         }
         let role = role?;
-        let name = bare(role).rsplit('/').next()?;
-        let is_here = self.directory.join("roles").join(name).is_dir();
-        match is_here {
+        let name = bare(role).strip_prefix("roles/").unwrap_or(bare(role));
+        let is_here = || {
+            self.inside(&format!("roles/{name}"))
+                .is_some_and(|it| it.is_dir())
+        };
+        match !name.contains('/') && is_here() {
             true => AnsiblePath::of_role(name).ok(),
             false => role.parse().ok().filter(|it: &AnsiblePath| !it.is_local()),
         }
+    }
+
+    /// A path in the directory of the operator; `None` if it leads elsewhere.
+    fn inside(&self, path: &str) -> Option<PathBuf> {
+        let full = tree::full(&self.directory.join(path));
+        full.starts_with(tree::full(&self.directory))
+            .then_some(full)
     }
 }
 
@@ -84,62 +122,131 @@ impl Takeover<'_> {
 
     /// Copies all roles and playbooks, and takes the collections over that no operator here has.
     pub fn ansible(&mut self) -> Result<()> {
-        let directory = &self.sdk.directory;
-        let mut sources = Vec::new();
-        for name in tree::names(&directory.join("roles")) {
-            let path = directory.join("roles").join(&name);
-            if path.is_dir() {
-                sources.push(Source::role(Path::new(""), &path.to_string_lossy())?);
+        for name in tree::names(&self.sdk.directory.join("roles")) {
+            let path = format!("roles/{name}");
+            let shown = self
+                .sdk
+                .directory
+                .join(&path)
+                .to_string_lossy()
+                .into_owned();
+            match self.sdk.inside(&path).filter(|full| full.is_dir()) {
+                Some(full) if full.file_name().is_some_and(|it| it == &*name) => {
+                    let role = Source::in_directory(&shown, full)?;
+                    self.place(&role.original())?;
+                    if let Some(lost) = role.loses() {
+                        self.setting(lost);
+                    }
+                }
+                Some(_) | None if self.sdk.directory.join(&path).is_file() => {}
+                _ => self.left_out(format!(
+                    "`{path}` is left out: it is a link to another directory"
+                )),
             }
         }
-        for path in self.playbooks() {
-            sources.push(Source::playbook(Path::new(""), &path)?);
-        }
-        let mut places = BTreeSet::new();
-        for source in &sources {
-            let original = source.original();
-            if !places.insert(original.to.to_owned()) {
-                return Err(Failure::refused(format!(
-                    "two playbooks are called `{}`",
-                    source.path
-                ))
-                .note("each has a place in `playbooks`")
-                .advise(self.sdk.edit()));
+        let playbooks = self.playbooks()?;
+        let files = playbooks.iter();
+        self.place(&Original {
+            what: "playbook",
+            shown: "playbooks",
+            from: None,
+            to: "playbooks",
+            anchor: "playbooks".to_owned(),
+            files: files.map(|(path, bytes)| (&**path, &**bytes)).collect(),
+        })?;
+        for name in OTHERS {
+            if self.sdk.first(&[name]).is_some() {
+                self.left_out(format!(
+                    "`{name}` of the former project is left out: Ansible looks for such files beside a playbook, in `playbooks`, or in a role"
+                ));
             }
-            let copied = copy::of(self.root, &original)?;
-            if let Some(file) = copied.in_the_way() {
-                return Err(Failure::refused(format!("`{file}` is in the way"))
-                    .note(format!(
-                        "`{}` is the place of the {} `{}`",
-                        original.to, original.what, original.shown
-                    ))
-                    .advise(crate::advice::Script::put_aside(original.to)));
-            }
-            self.named.copied.extend(copied.files());
         }
-        self.collections()
+        self.collections()?;
+        self.permissions();
+        Ok(())
     }
 
-    /// The playbooks: those in `playbooks`, and those that entries name elsewhere.
-    fn playbooks(&self) -> Vec<String> {
-        let directory = &self.sdk.directory;
-        let in_place = tree::names(&directory.join("playbooks")).into_iter();
-        let mut paths: BTreeSet<String> = in_place
-            .filter(|name| name.ends_with(".yml") || name.ends_with(".yaml"))
-            .map(|name| format!("playbooks/{name}"))
-            .collect();
-        for watch in &self.sdk.watches {
-            let finalizer = watch
-                .finalizer
-                .as_ref()
-                .and_then(|it| it.playbook.as_deref());
-            let named = watch.playbook.as_deref().into_iter().chain(finalizer);
-            paths.extend(named.map(|path| bare(path).to_owned()));
+    /// Copies a role, or the playbooks.
+    fn place(&mut self, original: &Original<'_>) -> Result<()> {
+        let copied = copy::of(self.root, original)?;
+        if let Some(file) = copied.in_the_way() {
+            return Err(Failure::refused(format!("`{file}` is in the way"))
+                .note(format!(
+                    "`{}` is the place of the {} `{}`",
+                    original.to, original.what, original.shown
+                ))
+                .advise(Script::put_aside(original.to)));
         }
-        let full = paths.into_iter().map(|path| directory.join(path));
-        let full = full.filter(|path| path.is_file());
-        full.map(|path| path.to_string_lossy().into_owned())
-            .collect()
+        self.named.copied.extend(copied.files());
+        Ok(())
+    }
+
+    /// The files in `playbooks`, and the playbooks that entries name elsewhere, by their paths in `playbooks`.
+    fn playbooks(&self) -> Result<BTreeMap<String, Vec<u8>>> {
+        let mut files = BTreeMap::new();
+        let unreadable = |path: &Path, error: &std::io::Error| {
+            Failure::refused(format!("cannot read `{}`: {error}", path.display()))
+                .note("it is beside the playbooks, which are copied")
+                .advise(Advice::Again)
+        };
+        if let Some(directory) = self.sdk.inside("playbooks").filter(|it| it.is_dir()) {
+            let found = tree::search(&directory, std::slice::from_ref(&directory), |entry| {
+                entry.file_name() != ".git"
+            });
+            for (path, bytes) in found.map_err(|it| unreadable(&it.path, &it.error))? {
+                files.insert(source::below(&directory, &path, "playbooks")?, bytes);
+            }
+        }
+        for watch in &self.sdk.watches {
+            let finalizer = watch.finalizer.as_ref();
+            let finalizer = finalizer.and_then(|it| it.playbook.as_deref());
+            let named = watch.playbook.as_deref().into_iter().chain(finalizer);
+            for path in named
+                .map(bare)
+                .filter(|path| !path.starts_with("playbooks/"))
+            {
+                let Some(full) = self.sdk.inside(path).filter(|it| it.is_file()) else {
+                    continue;
+                };
+                let name = path.rsplit('/').next().unwrap_or(path);
+                let bytes = tree::read(&full).map_err(|error| unreadable(&full, &error))?;
+                let there = files.insert(name.to_owned(), bytes.clone());
+                if there.is_some_and(|there| there != bytes) {
+                    return Err(
+                        Failure::refused(format!("two playbooks are called `{name}`"))
+                            .note(format!(
+                                "`{path}` is one of them, and both would be in `playbooks`"
+                            ))
+                            .note("rename one of the two, there and in `watches.yaml`")
+                            .advise(self.sdk.edit()),
+                    );
+                }
+            }
+        }
+        Ok(files)
+    }
+
+    /// Lists the permissions that do not follow from what the entries run.
+    fn permissions(&mut self) {
+        let text = |it: &CopiedFile| Some(it.new.as_ref()?.to_vec());
+        let copied = self.named.copied.iter();
+        let files = copied.filter_map(|(path, it)| Some((path.to_string(), text(it)?)));
+        let files: BTreeMap<String, Vec<u8>> = files.collect();
+        let mut notes = BTreeSet::new();
+        for watch in &self.sdk.watches {
+            let finalizer = watch.finalizer.as_ref();
+            let finalizer = finalizer
+                .and_then(|it| self.sdk.content(it.role.as_deref(), it.playbook.as_deref()));
+            let main = self
+                .sdk
+                .content(watch.role.as_deref(), watch.playbook.as_deref());
+            for path in main.into_iter().chain(finalizer) {
+                notes.extend(ansible_api::of(&files, &create_ansible::entry(&path)).notes);
+            }
+        }
+        for note in notes {
+            self.setting(format!("permissions: {}", note.trim_end_matches('.')));
+        }
     }
 
     /// Writes `requirements.yml` with the collections that no operator here has.
@@ -148,6 +255,12 @@ impl Takeover<'_> {
             return Ok(());
         };
         let mut all: Value = guarded_yaml::read(&text).unwrap_or_default();
+        if !all.is_object() {
+            self.left_out(format!(
+                "`{REQUIREMENTS}` of the former project is left out: it is no map with `collections` and `roles`"
+            ));
+            return Ok(());
+        }
         let is_other = |it: &Value| {
             let name = it.get("name").unwrap_or(it).as_str();
             name.is_none_or(|name| !OURS.contains(&name))
@@ -224,9 +337,21 @@ impl Takeover<'_> {
             let [group, version, kind] = [&kind.group, &kind.version, &kind.kind];
             calls.push(format!("blacklist({group:?}, {version:?}, {kind:?})"));
         }
-        if watch.mark_unsafe != Some(true) {
+        let first = self
+            .sdk
+            .watches
+            .iter()
+            .find(|it| it.mark_unsafe != Some(true));
+        if first.is_some_and(|first| first.title() == title) {
+            let kinds = self
+                .sdk
+                .watches
+                .iter()
+                .filter(|it| it.mark_unsafe != Some(true));
+            let kinds: Vec<String> = kinds.map(|it| format!("`{}`", it.kind)).collect();
+            let title = kinds.join(", ");
             self.setting(format!(
-                "`{title}` has no `markUnsafe: true`: the former operator evaluates templates in the objects, so that whoever may write one can \
+                "no `markUnsafe: true` for {title}: the former operator evaluates templates in the objects, so that whoever may write one can \
                  run any program as the operator. Here they are text. Only if objects have templates on purpose: `.evaluate_objects(true)`"
             ));
         }
@@ -277,7 +402,8 @@ impl Takeover<'_> {
         if !names.is_empty() {
             let names: Vec<String> = names.into_iter().collect();
             self.setting(format!(
-                "the vars of `{}` have {}, which the former operator takes from its environment: `std::env::var` in the controller does that",
+                "the vars of `{}` have {}, which the former operator takes from its environment: `std::env::var` in the controller does that where the \
+                 whole value is one; add the others",
                 watch.title(),
                 names.join(", ")
             ));
@@ -288,6 +414,25 @@ impl Takeover<'_> {
 /// The call that makes what runs `path`.
 fn made(of: &str, path: &AnsiblePath) -> String {
     format!("{of}::{}({:?})", path.word(), path.name())
+}
+
+/// A text of JSON for the macro of serde_json, in which values that are variables of the environment are read from there.
+fn with_variables(text: &str) -> String {
+    let line = |line: &str| {
+        let name = || {
+            let (_, value) = line.split_once("\": ")?;
+            let value = value.trim_end_matches(',');
+            value.strip_prefix("\"${")?.strip_suffix("}\"")
+        };
+        match name().filter(|it| it.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')) {
+            Some(name) => line.replace(
+                &format!("\"${{{name}}}\""),
+                &format!("std::env::var({name:?}).unwrap_or_default()"),
+            ),
+            None => line.to_owned(),
+        }
+    };
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// The statements of a function, as rustfmt lays them out.
@@ -303,6 +448,7 @@ impl Body {
         // Writing to memory does not fail.
         let _ = vars.serialize(&mut serializer);
         let text = String::from_utf8_lossy(&text).replace('\n', "\n    ");
+        let text = with_variables(&text);
         self.0 += &format!("    let vars = json!({text});\n");
         "vars(vars)".to_owned()
     }

@@ -182,7 +182,16 @@ impl Takeover<'_> {
         names: &OfOperator,
         desired: &Tree,
     ) -> Result<()> {
-        let variables = kinds.iter().flat_map(OfKind::variables).collect();
+        let variables = match self.sdk.is_ansible() {
+            // Tasks may read any of them.
+            true => container.for_tasks(),
+            false => kinds.iter().flat_map(OfKind::variables).collect(),
+        };
+        if self.sdk.is_ansible() && container.has_sources {
+            self.setting(format!(
+                "the former operator has an `envFrom`: add it to the manager in `{MANAGER}` if tasks read its variables"
+            ));
+        }
         let mut entries = container.entries(&variables);
         let namespaces = container.namespaces();
         let is_taken = match namespaces {

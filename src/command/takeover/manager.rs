@@ -75,6 +75,22 @@ impl Container {
         }
     }
 
+    /// The variables that tasks of Ansible may read: all but those that this operator has in another way.
+    pub fn for_tasks(&self) -> BTreeSet<String> {
+        let ours = [
+            NAMESPACES,
+            "ANSIBLE_GATHERING",
+            "OPERATOR_NAME",
+            "POD_NAME",
+            "POD_NAMESPACE",
+        ];
+        let names = self.variables.keys();
+        names
+            .filter(|it| !ours.contains(&it.as_str()))
+            .cloned()
+            .collect()
+    }
+
     /// The entries of these variables, and of those that their values name, by name.
     pub fn entries(&self, names: &BTreeSet<String>) -> BTreeMap<String, Value> {
         let mut entries = BTreeMap::new();
@@ -129,7 +145,7 @@ fn of_ansible(argument: &str) -> Option<String> {
     let (flag, _) = bare.split_once('=').unwrap_or((bare, ""));
     Some(match flag {
         "reconcile-period" | "ansible-verbosity" | "ansible-log-events" | "ansible-roles-path" | "ansible-collections-path"
-        | "inject-owner-ref" => "the operator has this flag, in `config/manager/manager.yaml`".to_owned(),
+        | "inject-owner-ref" => "the operator has this flag: add it to `args` in `config/manager/manager.yaml`".to_owned(),
         "ansible-args" => "`AnsibleOptions::environment` in `src/context.rs` sets what Ansible takes from its environment".to_owned(),
         "proxy-port" => "the proxy has a free port of its own".to_owned(),
         "watches-file" => "the controllers have what `watches.yaml` says".to_owned(),
@@ -141,7 +157,9 @@ fn of_ansible(argument: &str) -> Option<String> {
 fn meaning(argument: &str) -> Option<String> {
     let bare = argument.trim_start_matches('-');
     let (flag, value) = bare.split_once('=').unwrap_or((bare, ""));
-    let same = || "the manager has this flag, in `config/manager/manager.yaml`".to_owned();
+    let same = || {
+        "the manager has this flag: set it in `args` in `config/manager/manager.yaml`".to_owned()
+    };
     Some(match (flag, value) {
         ("leader-elect" | "enable-leader-election", "" | "true")
         | ("metrics-secure", "" | "true")
@@ -156,7 +174,8 @@ fn meaning(argument: &str) -> Option<String> {
         ("metrics-addr", _) => "the manager has `--metrics-bind-address`".to_owned(),
         ("metrics-secure" | "metrics-bind-address" | "health-probe-bind-address" | "max-concurrent-reconciles", _) => same(),
         ("leader-election-id", id) => format!(
-            "this operator has a Lease of its own; with `--leader-elect-resource-name={id}`, it never works while the former one leads"
+            "this operator has a Lease of its own; with `--leader-elect-resource-name={id}`, and the same name in \
+             `config/rbac/leader_election_role.yaml`, it never works while the former one leads"
         ),
         ("leader-election-namespace", namespace) => {
             format!("the manager has `--leader-elect-resource-namespace={namespace}`")

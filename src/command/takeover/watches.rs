@@ -130,11 +130,6 @@ pub fn read(text: &str) -> Result<Vec<Watch>, Fault> {
     let watches: Option<Vec<Watch>> = yaml::read(text).map_err(Fault::Yaml)?;
     let watches = watches.filter(|all| !all.is_empty()).ok_or(Fault::Empty)?;
     for (at, watch) in watches.iter().enumerate() {
-        if watch.is_ansible() != watches[0].is_ansible()
-            || watch.is_ansible() && !watch.chart.is_empty()
-        {
-            return Err(Fault::Mixed);
-        }
         for (field, text) in [
             ("version", &watch.version),
             ("kind", &watch.kind),
@@ -143,6 +138,18 @@ pub fn read(text: &str) -> Result<Vec<Watch>, Fault> {
             if text.is_empty() && !(field == RECIPE && watch.is_ansible()) {
                 return Err(Fault::Missing(at + 1, field));
             }
+        }
+        if watch.is_ansible() != watches[0].is_ansible()
+            || watch.is_ansible() && !watch.chart.is_empty()
+        {
+            return Err(Fault::Mixed);
+        }
+        if watch
+            .finalizer
+            .as_ref()
+            .is_some_and(|it| it.name.is_empty())
+        {
+            return Err(Fault::Missing(at + 1, "finalizer.name"));
         }
         let same = |other: &Watch| other.title() == watch.title();
         if let Some(first) = watches[..at].iter().position(same) {
@@ -174,7 +181,10 @@ mod tests {
             ),
             ("- {version: v1, chart: C}", "Missing(1, \"kind\")"),
             ("- {kind: C, role: r}", "Missing(1, \"version\")"),
-            (&format!("{entry}}}\n- {{kind: C, role: r}}\n"), "Mixed"),
+            (
+                &format!("{entry}}}\n- {{version: v1, kind: E, role: r}}\n"),
+                "Mixed",
+            ),
             (
                 &format!("{entry}}}\n{entry}}}\n"),
                 "Twice(1, 2, \"a.b/v1, Kind C\")",

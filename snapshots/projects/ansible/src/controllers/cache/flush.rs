@@ -21,7 +21,7 @@ pub static AUTOMATION: LazyLock<Automation> = LazyLock::new(automation);
 
 fn automation() -> Automation {
     let vars = json!({
-        "service_kind": "${SERVICE_KIND}",
+        "service_kind": std::env::var("SERVICE_KIND").unwrap_or_default(),
         "service_version": "v1"
     });
     let finalizer = Finalizer::new("cache.example.com/flush");
