@@ -303,8 +303,9 @@ fn a_question_that_is_left_writes_nothing() {
             terminal.answer(shown, key);
             let (screen, code) = terminal.end();
             assert_ne!(code, 0, "{command}: {screen}");
+            // Ctrl-C ends the program, or leaves the question where the signal is ignored, as in a job in the background.
             let is_left = screen.contains("error: no answer");
-            assert_eq!(is_left, key != CTRL_C, "{screen}");
+            assert!(is_left || key == CTRL_C, "{screen}");
         }
     }
     session::assert_same("a key", &before, &session::tree(path));
