@@ -19,7 +19,7 @@ const KEPT: Duration = Duration::from_secs(10 * 60);
 /// Finds an object by its namespace and its name.
 pub(crate) type Find = Box<dyn Fn(Option<&str>, &str) -> Option<Arc<DynamicObject>> + Send + Sync>;
 
-/// What runs of an object can be told from memory.
+/// The watched objects that the runs for one custom resource can read from memory.
 #[derive(Default)]
 pub(crate) struct Memory {
     /// What the watches show, by kinds.
@@ -101,7 +101,7 @@ impl Memory {
         *self.shown.lock() = shown;
     }
 
-    /// The object that a call names, if it may be told from memory.
+    /// The object that a call names, if memory has it as new as the runs know it.
     pub(crate) fn get(&self, target: &Target) -> Option<Value> {
         let name = target.name.as_deref().filter(|_| target.is_object())?;
         let shown = self.shown.lock();

@@ -248,7 +248,7 @@ async fn what_is_watched_is_read_from_memory_and_never_older_than_what_the_run_w
     let cluster = Cluster::start()?;
     let admin: Api<ConfigMap> = Api::namespaced(cluster.client()?, "default");
     let first = admin.create(&PostParams::default(), &map("a")).await?;
-    // A watch that shows what it is told.
+    // A watch that shows the objects that the test gives it.
     let shown = Arc::new(Mutex::new(first.clone()));
     let memory = Arc::<Memory>::default();
     let (kind, found) = (Target::of(PATH).unwrap().kind("ConfigMap"), shown.clone());

@@ -221,7 +221,7 @@ impl Object {
         Api::namespaced(self.client.clone(), NAMESPACE)
     }
 
-    /// Waits until a run has told this, and returns what it told.
+    /// Waits until a run reports these variables, and returns its report.
     async fn tells(&self, key: &str, value: &str) -> Result<ConfigMap> {
         let maps = self.maps();
         eventually(LIMIT, async || {
