@@ -24,9 +24,6 @@ use crate::{
     tree::RelPath,
 };
 
-/// How many permissions the report names.
-const NAMED: usize = 5;
-
 pub fn run(
     workspace: &Workspace,
     api: &Api,
@@ -102,24 +99,6 @@ pub fn run(
 
 /// Refuses flags for what the role decides.
 fn refuse_flags(api: &Api) -> Result<()> {
-    let of_crate = &api.crate_type;
-    let given = [
-        ("--from-crd", api.from_crd.is_some()),
-        ("--external", api.external.is_some()),
-        ("--field", !api.field.is_empty()),
-        ("--status-field", !api.status_field.is_empty()),
-        ("--resource", api.resource.is_some()),
-        ("--controller", api.controller.is_some()),
-        ("--controller-name", api.controller_name.is_some()),
-        ("--finalizer", api.finalizer.is_some()),
-        ("--image", api.image.image.is_some()),
-        ("--from-version", api.from_version.is_some()),
-        ("--external-api-path", of_crate.external_api_path.is_some()),
-        (
-            "--external-api-domain",
-            of_crate.external_api_domain.is_some(),
-        ),
-    ];
     let flags = &api.ansible;
     if flags.generate_role && flags.ansible_role.is_some() {
         return Err(twice("--ansible-role", "--generate-role", "role"));
@@ -133,7 +112,7 @@ fn refuse_flags(api: &Api) -> Result<()> {
     }
     let with = flags.first().unwrap_or_default();
     let why = "the fields of `spec` are variables of any name, and the default controller of the kind runs Ansible";
-    import_api::refuse_beside(with, &given, why)
+    import_api::refuse_beside(with, &import_api::decided_by_recipe(api), why)
 }
 
 fn twice(there: &str, new: &str, what: &str) -> Failure {
@@ -187,14 +166,7 @@ fn permissions(root: &Path, sources: &[Source]) -> Vec<String> {
         files.extend(source.placed());
     }
     let notes = ansible_api::of(&files, &entry(&sources[0].path)).notes;
-    let more = notes.len().saturating_sub(NAMED);
-    let shown = notes.iter().take(NAMED);
-    let shown = shown.map(|note| format!("permissions: {}", note.trim_end_matches('.')));
-    let mut remarks: Vec<_> = shown.collect();
-    if more > 0 {
-        remarks.push(format!("permissions: and {more} more"));
-    }
-    remarks
+    import_api::permissions(&notes)
 }
 
 /// What runs, as the search for permissions has it.

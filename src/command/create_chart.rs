@@ -125,29 +125,12 @@ pub fn refuse_options(workspace: &Workspace, api: &Api) -> Result<()> {
 
 /// Refuses flags for what the chart decides.
 fn refuse_flags(api: &Api) -> Result<()> {
-    let of_crate = &api.crate_type;
-    let given = [
-        ("--from-crd", api.from_crd.is_some()),
-        ("--external", api.external.is_some()),
-        ("--field", !api.field.is_empty()),
-        ("--status-field", !api.status_field.is_empty()),
-        ("--resource", api.resource.is_some()),
-        ("--controller", api.controller.is_some()),
-        ("--controller-name", api.controller_name.is_some()),
-        ("--finalizer", api.finalizer.is_some()),
-        ("--image", api.image.image.is_some()),
-        ("--from-version", api.from_version.is_some()),
-        (
-            api.ansible.first().unwrap_or_default(),
-            api.ansible.first().is_some(),
-        ),
-        ("--external-api-path", of_crate.external_api_path.is_some()),
-        (
-            "--external-api-domain",
-            of_crate.external_api_domain.is_some(),
-        ),
-    ];
     let why = "the fields of `spec` are the values of the chart, and the default controller of the kind installs it";
+    let ansible = api.ansible.first().map(|flag| (flag, true));
+    let given: Vec<_> = import_api::decided_by_recipe(api)
+        .into_iter()
+        .chain(ansible)
+        .collect();
     import_api::refuse_beside("--helm-chart", &given, why)
 }
 
@@ -247,13 +230,7 @@ fn fields(path: &ChartPath, chart: &Chart) -> Vec<String> {
 /// Remarks about permissions that do not follow from a chart.
 fn permissions(chart: &Chart) -> Vec<String> {
     let notes = kinds::of(chart, &[]).notes;
-    let more = notes.len().saturating_sub(NAMED);
-    let shown = notes.iter().take(NAMED);
-    let shown = shown.map(|note| format!("permissions: {}", note.trim_end_matches('.')));
-    let mut remarks: Vec<_> = shown.collect();
-    if more > 0 {
-        remarks.push(format!("permissions: and {more} more"));
-    }
+    let mut remarks = import_api::permissions(&notes);
     if !remarks.is_empty() {
         remarks
             .push("permissions: `.needs::<…>(&[Verb::…])` at the controller adds one".to_owned());

@@ -21,6 +21,9 @@ use crate::{
     tree::{Content, RelPath},
 };
 
+/// How many permissions a report names.
+const NAMED: usize = 5;
+
 pub fn run(
     workspace: &Workspace,
     api: &Api,
@@ -119,6 +122,37 @@ pub fn refuse_beside(with: &str, given: &[(&str, bool)], why: &str) -> Result<()
             .note(why)
             .advise(Advice::drop(*flag))),
     }
+}
+
+/// The flags for what a chart, role or playbook decides, and whether each is given.
+pub fn decided_by_recipe(api: &Api) -> [(&'static str, bool); 12] {
+    let of_crate = &api.crate_type;
+    [
+        ("--from-crd", api.from_crd.is_some()),
+        ("--external", api.external.is_some()),
+        ("--field", !api.field.is_empty()),
+        ("--status-field", !api.status_field.is_empty()),
+        ("--resource", api.resource.is_some()),
+        ("--controller", api.controller.is_some()),
+        ("--controller-name", api.controller_name.is_some()),
+        ("--finalizer", api.finalizer.is_some()),
+        ("--image", api.image.image.is_some()),
+        ("--from-version", api.from_version.is_some()),
+        ("--external-api-path", of_crate.external_api_path.is_some()),
+        (
+            "--external-api-domain",
+            of_crate.external_api_domain.is_some(),
+        ),
+    ]
+}
+
+/// Remarks about permissions: the first ones, and how many more there are.
+pub fn permissions(notes: &[String]) -> Vec<String> {
+    let more = notes.len().saturating_sub(NAMED);
+    let shown = notes.iter().take(NAMED);
+    let shown = shown.map(|note| format!("permissions: {}", note.trim_end_matches('.')));
+    let more = (more > 0).then(|| format!("permissions: and {more} more"));
+    shown.chain(more).collect()
 }
 
 /// The CRDs of `--from-crd` that the other flags select.
