@@ -1,4 +1,4 @@
-//! `create api --ansible-role` and its likes: a kind whose objects an Ansible role or playbook runs for.
+//! `create api --ansible-role` and its likes: an Ansible role or playbook that runs for the objects of a kind, of the project or of another one.
 
 mod skeleton;
 pub mod source;
@@ -12,7 +12,7 @@ use self::source::Source;
 use super::{copy, import_api};
 use crate::{
     advice::{Advice, NextStep, Script},
-    arguments::type_of::type_of,
+    arguments::{external, type_of::type_of},
     cli::{Api, TypeFlags},
     engine::{Request, Workspace, next},
     error::{Failure, Result},
@@ -53,7 +53,7 @@ pub fn run(
     };
     let sources: Vec<Source> = playbook.into_iter().chain(role).collect();
     let create = create(api, gvk, &sources[0])?;
-    let key = before.own_key(&create.gvk);
+    let key = create.key_in(before)?;
     let there = before.resource(&key);
     let is_update = there.is_some_and(|it| it.ansible == create.ansible);
     let mut copied = copy::Copied::default();
@@ -78,7 +78,8 @@ pub fn run(
     let project = before.create_api(&create)?;
     remarks.extend(permissions(&workspace.root, &sources));
     let files = template::files_of(&project, &key, &create)?;
-    let next = steps(&sources, &files, is_update);
+    let mut next = next::use_external(&project, &key, create.external.as_ref());
+    next.extend(steps(&sources, &files, is_update));
     // A newer role leaves the controller and its test as they are.
     let forced = match create.force && !is_update {
         true => files,
@@ -135,6 +136,7 @@ fn named(api: &Api, sources: [&Option<Source>; 2]) -> TypeFlags {
 
 fn create(api: &Api, gvk: Gvk, runs: &Source) -> Result<CreateApi> {
     let short_names = api.short_name.iter().map(|text| text.parse());
+    let external = external::external(&api.crate_type)?;
     Ok(CreateApi {
         gvk,
         plural: api.plural.as_deref().map(str::parse).transpose()?,
@@ -145,8 +147,9 @@ fn create(api: &Api, gvk: Gvk, runs: &Source) -> Result<CreateApi> {
         helm_storage: false,
         ansible: Some(runs.path.clone()),
         domain: None,
-        resource: true,
-        external: None,
+        // A type of another project is not defined here.
+        resource: api.resource.unwrap_or(external.is_none()),
+        external,
         controller: true,
         controller_name: None,
         finalizer: None,

@@ -129,6 +129,7 @@ fn refuse_flags(api: &Api) -> Result<()> {
     let ansible = api.ansible.first().map(|flag| (flag, true));
     let given: Vec<_> = import_api::decided_by_recipe(api)
         .into_iter()
+        .chain(import_api::of_others(api))
         .chain(ansible)
         .collect();
     import_api::refuse_beside("--helm-chart", &given, why)

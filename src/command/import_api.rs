@@ -92,24 +92,18 @@ pub fn refuse_external(api: &Api) -> Result<()> {
 
 /// Refuses flags for what the CRD says.
 fn refuse_flags(api: &Api) -> Result<()> {
-    let of_crate = &api.crate_type;
     let given = [
         ("--plural", api.plural.is_some()),
         ("--namespaced", api.namespaced.is_some()),
         ("--short-name", !api.short_name.is_empty()),
         ("--field", !api.field.is_empty()),
         ("--status-field", !api.status_field.is_empty()),
-        ("--resource", api.resource.is_some()),
         ("--from-version", api.from_version.is_some()),
         ("--controller-name", api.controller_name.is_some()),
         ("--finalizer", api.finalizer.is_some()),
         ("--image", api.image.image.is_some()),
-        ("--external-api-path", of_crate.external_api_path.is_some()),
-        (
-            "--external-api-domain",
-            of_crate.external_api_domain.is_some(),
-        ),
     ];
+    let given: Vec<_> = given.into_iter().chain(of_others(api)).collect();
     let why = "names, scope, versions and fields come from the CRD; the controller is the default one of the kind";
     refuse_beside("--from-crd", &given, why)
 }
@@ -125,19 +119,25 @@ pub fn refuse_beside(with: &str, given: &[(&str, bool)], why: &str) -> Result<()
 }
 
 /// The flags for what a chart, role or playbook decides, and whether each is given.
-pub fn decided_by_recipe(api: &Api) -> [(&'static str, bool); 12] {
-    let of_crate = &api.crate_type;
+pub fn decided_by_recipe(api: &Api) -> [(&'static str, bool); 9] {
     [
         ("--from-crd", api.from_crd.is_some()),
         ("--external", api.external.is_some()),
         ("--field", !api.field.is_empty()),
         ("--status-field", !api.status_field.is_empty()),
-        ("--resource", api.resource.is_some()),
         ("--controller", api.controller.is_some()),
         ("--controller-name", api.controller_name.is_some()),
         ("--finalizer", api.finalizer.is_some()),
         ("--image", api.image.image.is_some()),
         ("--from-version", api.from_version.is_some()),
+    ]
+}
+
+/// The flags for a kind that another project defines, and whether each is given.
+pub fn of_others(api: &Api) -> [(&'static str, bool); 3] {
+    let of_crate = &api.crate_type;
+    [
+        ("--resource", api.resource.is_some()),
         ("--external-api-path", of_crate.external_api_path.is_some()),
         (
             "--external-api-domain",

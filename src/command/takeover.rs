@@ -21,7 +21,7 @@ use self::{
     list::{Kinds, OfKind},
     samples::SAMPLES,
     sdk::Names,
-    watches::Watch,
+    watches::{CORE, Watch},
 };
 use super::{
     checklist::{Checklist, FILE, Item, Title},
@@ -186,7 +186,7 @@ impl Takeover<'_> {
             helm_storage: false,
             ansible: None,
             domain: Some(domain),
-            resource: true,
+            resource: !watch.is_foreign(),
             external: None,
             controller: true,
             controller_name: None,
@@ -291,6 +291,7 @@ fn split(api_group: &str, domain: &Domain) -> Result<(Group, Domain)> {
     });
     Ok(match own {
         Some(group) => (group.parse()?, domain.clone()),
+        None if api_group.is_empty() => (CORE.parse()?, "".parse()?),
         None => (api_group.parse()?, "".parse()?),
     })
 }

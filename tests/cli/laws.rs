@@ -374,6 +374,7 @@ fn convergence() {
                     "samples/edge_",
                     "samples/type_",
                     "controllers/cache/",
+                    "controllers/core/secret",
                     "controllers/edge_",
                     "controllers/type/",
                 ];

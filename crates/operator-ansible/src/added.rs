@@ -27,7 +27,7 @@ use crate::{
 pub(crate) const FIRST: Duration = Duration::from_secs(1);
 pub(crate) const LAST: Duration = Duration::from_secs(1000);
 
-/// A custom resource that a role or playbook runs for.
+/// An object that a role or playbook runs for: a custom resource of the project, or a [`Foreign`](crate::Foreign) object.
 pub trait AnsibleObject:
     TypedObject + HasStatus<Status = AnsibleStatus> + Serialize + DeserializeOwned + Debug
 {

@@ -132,7 +132,8 @@ fn reference<K: AnsibleObject>((namespace, name): Key) -> ObjectRef<K> {
 
 /// What a controller has whose reconcile function runs Ansible.
 pub trait RunsAnsible {
-    /// Grants the controller what every run needs: to add a finalizer, and to refer to the object as an owner; and the
+    /// Grants the controller what every run needs: to write the status of the object, unless [the role does](Automation::manage_status), to
+    /// add a finalizer, and to refer to the object as an owner; and the
     /// [permissions](Automation::rules) of the tasks. Retries of a failed run come after a second, and then ever later.
     #[must_use]
     fn runs_ansible(self, automation: &'static Automation) -> Self;
@@ -147,6 +148,10 @@ impl<K: AnsibleObject, C: Send + Sync + 'static> RunsAnsible for Controller<K, C
         let controller = self.finalizer().backoff(FIRST, LAST);
         // The admission plugin OwnerReferencesPermissionEnforcement asks for it, where a reference blocks the owner's deletion.
         let controller = controller.needs_subresource::<K>("finalizers", &[Verb::Update]);
+        let controller = match automation.manage_status {
+            true => controller.needs_subresource::<K>("status", &[Verb::Patch]),
+            false => controller,
+        };
         controller.needs_derived(|| automation.rules())
     }
 

@@ -249,7 +249,7 @@ impl Takeover<'_> {
         }
     }
 
-    /// Writes `requirements.yml` with the collections that no operator here has.
+    /// Writes `requirements.yml` with the collections that roles and playbooks use, and that no operator here has anyway.
     fn collections(&mut self) -> Result<()> {
         let Some(text) = self.sdk.text(REQUIREMENTS) else {
             return Ok(());
@@ -261,20 +261,38 @@ impl Takeover<'_> {
             ));
             return Ok(());
         }
-        let is_other = |it: &Value| {
-            let name = it.get("name").unwrap_or(it).as_str();
-            name.is_none_or(|name| !OURS.contains(&name))
-        };
         let Some(collections) = all.get_mut("collections").and_then(Value::as_array_mut) else {
             return Ok(());
         };
-        collections.retain(is_other);
-        if collections.is_empty() && all.get("roles").is_none() {
+        let copied = self.named.copied.values();
+        let texts = copied.filter_map(|it| Some(String::from_utf8_lossy(it.new.as_ref()?)));
+        let texts: Vec<_> = texts.collect();
+        let mut unused = Vec::new();
+        collections.retain(|it| {
+            let Some(name) = it.get("name").unwrap_or(it).as_str() else {
+                return true;
+            };
+            // A file that is no collection of Galaxy, such as an archive, has another name than in the tasks.
+            let is_plain = name.split('.').count() == 2 && !name.contains('/');
+            let is_unused = is_plain && !texts.iter().any(|text| text.contains(name));
+            if is_unused && !OURS.contains(&name) {
+                unused.push(format!("`{name}`"));
+            }
+            !is_unused && !OURS.contains(&name)
+        });
+        let is_empty = collections.is_empty() && all.get("roles").is_none();
+        if !unused.is_empty() {
+            self.setting(format!(
+                "no role or playbook names {}, which the former `{REQUIREMENTS}` has for Molecule or an older kubernetes.core, and the new one \
+                 has not",
+                unused.join(" and ")
+            ));
+        }
+        if is_empty {
             return Ok(());
         }
         self.setting(format!(
-            "`{REQUIREMENTS}` has the collections of the former one but for {}, which are installed anyway: remove those that only Molecule or \
-             an older kubernetes.core needs, such as `community.docker` and `cloud.common`",
+            "`{REQUIREMENTS}` has no {}: they are installed anyway, in the versions of `ansible/install.sh`",
             OURS.map(|it| format!("`{it}`")).join(" and ")
         ));
         let written = Rewritten {
@@ -355,14 +373,14 @@ impl Takeover<'_> {
                  run any program as the operator. Here they are text. Only if objects have templates on purpose: `.evaluate_objects(true)`"
             ));
         }
-        if watch.manage_status == Some(false) {
+        if watch.manage_status == Some(false) && !watch.is_foreign() {
             self.setting(format!(
                 "`{title}` has `manageStatus: false`: the test of its controller waits for `Ready`, which only its tasks can set then"
             ));
         }
         calls.extend(named.map(|_| "finalizer(finalizer)".to_owned()));
         self.expanded(watch);
-        body.chain("automation", &made("Automation", path), &calls);
+        body.chain("", &made("Automation", path), &calls, "");
         body.0
     }
 
@@ -382,7 +400,7 @@ impl Takeover<'_> {
             calls.push(body.vars(vars));
         }
         let made = format!("Finalizer::new({:?})", finalizer.name);
-        body.lets("finalizer", &made, &calls);
+        body.chain("let finalizer = ", &made, &calls, ";");
     }
 
     /// Lists the variables of the environment that operator-sdk puts into an entry.
@@ -435,6 +453,10 @@ fn with_variables(text: &str) -> String {
     text.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
+/// The widest line of rustfmt (`max_width`), and the widest chain of several calls that stays in one (`chain_width`).
+const MAX_WIDTH: usize = 100;
+const CHAIN_WIDTH: usize = 60;
+
 /// The statements of a function, as rustfmt lays them out.
 #[derive(Default)]
 struct Body(String);
@@ -453,22 +475,18 @@ impl Body {
         "vars(vars)".to_owned()
     }
 
-    /// Adds a variable that is `made` with calls.
-    fn lets(&mut self, name: &str, made: &str, calls: &[String]) {
-        self.0 += &format!("    let {name} = {made};\n");
-        for call in calls {
-            self.0 += &format!("    let {name} = {name}.{call};\n");
-        }
-    }
-
-    /// Adds what is `made` with calls, as the value of the function.
-    fn chain(&mut self, name: &str, made: &str, calls: &[String]) {
-        match calls {
-            [] => self.0 += &format!("    {made}\n"),
-            [first @ .., last] => {
-                self.lets(name, made, first);
-                self.0 += &format!("    {name}.{last}\n");
-            }
-        }
+    /// Adds what is `made` with calls, after `start` and before `end`.
+    fn chain(&mut self, start: &str, made: &str, calls: &[String], end: &str) {
+        let chain = [&[made.to_owned()], calls].concat();
+        let in_line = format!("    {start}{}{end}", chain.join("."));
+        let fits = match calls {
+            [_] => in_line.len() <= MAX_WIDTH,
+            _ => chain.join(".").len() <= CHAIN_WIDTH,
+        };
+        self.0 += &match calls.is_empty() || fits {
+            true => in_line,
+            false => format!("    {start}{}{end}", chain.join("\n        .")),
+        };
+        self.0 += "\n";
     }
 }

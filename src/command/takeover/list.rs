@@ -107,6 +107,9 @@ impl Takeover<'_> {
     /// Lists what is not known of the CRD, and its other versions.
     fn crd(&mut self, kind: &OfKind<'_>) -> Result<()> {
         let OfKind { watch, names, .. } = kind;
+        if watch.is_foreign() {
+            return Ok(());
+        }
         let title = watch.title();
         let Some(names) = names else {
             let plural = self

@@ -132,12 +132,13 @@ impl Takeover<'_> {
         format!("{}.{group}", plural.unwrap_or_default())
     }
 
-    /// The commands that list all objects. Those of a kind with a selector are not all that are in the cluster.
+    /// The commands that list all objects of the kinds of the project. Those of a kind with a selector are not all that are in the cluster.
     fn gets(&self, kinds: &Kinds<'_>) -> String {
         let of = |kind: &OfKind<'_>| self.resource(&kind.key, &kind.watch.group);
-        let plain = kinds.iter().filter(|kind| kind.former.selector.is_none());
+        let own = || kinds.iter().filter(|kind| !kind.watch.is_foreign());
+        let plain = own().filter(|kind| kind.former.selector.is_none());
         let plain: Vec<String> = plain.map(of).collect();
-        let selected = kinds.iter().filter_map(|kind| {
+        let selected = own().filter_map(|kind| {
             let selector = kind.former.selector.as_ref()?;
             Some(format!(
                 "`kubectl get {} --all-namespaces --selector '{selector}'`",

@@ -8,6 +8,7 @@ use serde_json::{Map, Value as Json};
 use serde_yaml::{Mapping, Value};
 
 use super::selector::Selector;
+use crate::name::kubernetes;
 
 /// An entry: a kind, and the chart, role or playbook of its objects.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -102,9 +103,26 @@ pub enum Fault {
 }
 
 impl Watch {
-    /// `cache.example.com/v1, Kind Memcached`.
+    /// `cache.example.com/v1, Kind Memcached`, or `v1, Kind Secret`.
     pub fn title(&self) -> String {
-        format!("{}/{}, Kind {}", self.group, self.version, self.kind)
+        let (version, kind) = (&self.version, &self.kind);
+        match &*self.group {
+            "" => format!("{version}, Kind {kind}"),
+            group => format!("{group}/{version}, Kind {kind}"),
+        }
+    }
+
+    /// Whether a role or playbook runs for the objects of a kind of Kubernetes. A chart always has a kind of its own.
+    pub fn is_foreign(&self) -> bool {
+        let named = (self.version.parse(), self.kind.parse());
+        let (Ok(version), Ok(kind)) = named else {
+            return false;
+        };
+        let group = match &*self.group {
+            "" => CORE,
+            group => group,
+        };
+        self.is_ansible() && kubernetes::find(group, version, &kind).is_some()
     }
 
     /// Whether a role or a playbook runs for its objects.
@@ -121,6 +139,9 @@ impl Watch {
         self.unknown.keys().map(name).collect()
     }
 }
+
+/// What `PROJECT` calls the group without a name.
+pub const CORE: &str = "core";
 
 /// What an entry has one of.
 const RECIPE: &str = "chart`, `role` or `playbook";

@@ -76,7 +76,7 @@ pub const ANSIBLE_IMPORTS: &[&str] = &["AnsibleStatus", "Variables"];
 /// The names that the controller of a role or playbook imports; some of them only where it takes objects over.
 #[rustfmt::skip]
 pub const ANSIBLE_CONTROLLER_IMPORTS: &[&str] = &[
-    "Automation", "Duration", "Finalizer", "RunsAnsible", "Watch",
+    "Automation", "Duration", "Finalizer", "Foreign", "RunsAnsible", "Watch",
 ];
 
 /// The names that integration tests of controllers import.

@@ -77,6 +77,7 @@ impl Project {
         create.check()?;
         let mut project = self.clone();
         let key = create.key_in(self)?;
+        self.keeps_types(&key, create)?;
         if create.resource {
             project.define(&key, create)?;
         } else {
@@ -166,20 +167,24 @@ impl Project {
         })
     }
 
-    /// Adds the API, or with `--force` sets it again. The entry itself has the defaults, or another version of the kind.
-    fn define(&mut self, key: &Key, create: &CreateApi) -> Result<()> {
+    /// Refuses a chart, role or playbook for a kind that has another one, or types of the user.
+    fn keeps_types(&self, key: &Key, create: &CreateApi) -> Result<()> {
         let existing = self.resources.get(key).filter(|it| it.api.is_some());
-        if let (Some(existing), Some(_)) = (existing, create.recipe())
-            && existing.recipe() != create.recipe()
-        {
-            return Err(Failure::refused(match existing.recipe() {
+        match (existing.map(Resource::recipe), create.recipe()) {
+            (Some(there), Some(new)) if there != Some(new) => Err(Failure::refused(match there {
                 Some(recipe) => format!("`{key}` exists already, with {recipe}"),
                 None => format!("`{key}` exists already, with types of your own"),
             })
             .note("the types of a kind stay, because its objects are stored with them")
             .note("`delete api` removes the kind first")
-            .advise(key.deleted()));
+            .advise(key.deleted())),
+            _ => Ok(()),
         }
+    }
+
+    /// Adds the API, or with `--force` sets it again. The entry itself has the defaults, or another version of the kind.
+    fn define(&mut self, key: &Key, create: &CreateApi) -> Result<()> {
+        let existing = self.resources.get(key).filter(|it| it.api.is_some());
         if let Some(existing) = existing.filter(|_| !create.force) {
             let failure = Failure::refused(format!("`{key}` exists already")).note(AGAIN);
             return Err(match existing.recipe() {
@@ -254,7 +259,12 @@ impl Project {
             // The rules refuse a second default controller, too. Their advice is no controller, but a finalizer needs one.
             let is_second = is_elsewhere && create.finalizer == Some(true);
             if is_second || resource.has_default_controller() && !create.force {
-                return Err(controller_exists(key));
+                return Err(match create.ansible {
+                    Some(_) => Failure::refused(format!("`{}` has a controller already", key.kind))
+                        .note("`--force` writes its file anew, so that it runs Ansible")
+                        .advise(Advice::switch("--force")),
+                    None => controller_exists(key),
+                });
             }
             let default = resource.controllers.entry(None).or_default();
             if create.image.is_some() {
@@ -262,6 +272,8 @@ impl Project {
                 default.finalizer = false;
             }
             default.finalizer = create.finalizer.unwrap_or(default.finalizer);
+            // The API of the project has its own already.
+            resource.ansible = create.ansible.clone().or_else(|| resource.ansible.take());
             if default.finalizer && default.image.is_some() {
                 return Err(beside_image("finalizers"));
             }

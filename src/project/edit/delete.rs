@@ -74,6 +74,9 @@ impl Project {
             if left.controllers.remove(&name).is_none() {
                 return Err(self.no_controller(&key, name.as_ref()));
             }
+            if left.api.is_none() && !left.has_default_controller() {
+                left.ansible = None;
+            }
         }
         let needs = self.needs(&key, &left);
         if resource && !needs.is_empty() {

@@ -28,15 +28,19 @@ fn of_entry(key: &Key, resource: &Resource) -> Option<Violation> {
     }
     let recipe = resource.recipe()?;
     let word = recipe.word();
+    let remove = || format!("remove `{}`", recipe.field());
+    let is_chart = matches!(recipe, Recipe::Chart(_));
     let Some(api) = &resource.api else {
-        let why = match recipe {
-            Recipe::Chart(_) => {
-                "the objects of an API that the project defines are releases of a chart"
-            }
-            Recipe::Ansible(_) => "it runs for the objects of an API that the project defines",
-        };
-        let broken = violation!(key => "`{key}` has {recipe}, but no `api`").note(why);
-        return Some(broken.in_file(format!("remove `{}`", recipe.field())));
+        if is_chart {
+            let broken = violation!(key => "`{key}` has {recipe}, but no `api`",
+                "the objects of an API that the project defines are releases of a chart");
+            return Some(broken.in_file(remove()));
+        }
+        // The kind of another project, for whose objects Ansible runs.
+        return (!resource.has_default_controller()).then(|| {
+            violation!(key => "`{key}` has {recipe}, but no default controller", "the default controller runs it")
+                .in_file(format!("controller: true, or {}", remove()))
+        });
     };
     let kind = &key.kind;
     if rust::is_recipe_import(recipe, &rust::type_name(kind)) {
@@ -45,7 +49,6 @@ fn of_entry(key: &Key, resource: &Resource) -> Option<Violation> {
         return Some(broken.another_kind());
     }
     let has_finalizer = || resource.controllers_of(key).iter().any(|it| it.finalizer);
-    let is_chart = matches!(recipe, Recipe::Chart(_));
     let (field, what, why) = if resource.source.is_some() {
         let why = match is_chart {
             true => "its types are generated from one of the two",

@@ -92,7 +92,8 @@ fn controller(view: ControllerView<'_>, operator: &str, library: &str) -> Subjec
         // Whether the type has the status of the templates, which `reconcile` sets, and whether it is in this project.
         "own": own,
         "local": import.starts_with("crate::"),
-        // Whether another project defines the type.
+        // Whether this project does not define the type, and whether another project does.
+        "foreign": resource.api.is_none(),
         "external": resource.external.is_some(),
         "namespaced": view.namespaced,
         // The chart that it installs, and the path of the type in another file.

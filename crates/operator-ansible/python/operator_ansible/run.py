@@ -183,13 +183,15 @@ def _run(request, place, writer, prefer_in_process):
     from ansible.playbook.play import Play
     from ansible.utils.collection_loader import AnsibleCollectionConfig
     from ansible.utils.display import Display
-    from ansible.utils.vars import load_extra_vars
+    from ansible.utils.vars import load_extra_vars, load_options_vars
     from ansible.vars.manager import VariableManager
 
     C.DEFAULT_LOCAL_TMP = temporary
     verbosity = int(request.get("verbosity", 0))
     Display().verbosity = verbosity
     context.CLIARGS = ImmutableDict(context.CLIARGS, verbosity=verbosity)
+    # It remembers the variables of the fork server's options, such as `ansible_verbosity`.
+    load_options_vars.options_vars = None
     events.show(Display(), writer)
     in_process.enabled = prefer_in_process
 

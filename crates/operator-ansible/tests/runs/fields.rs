@@ -7,12 +7,17 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, bail, ensure};
-use k8s_openapi::api::{core::v1::ConfigMap, scheduling::v1::PriorityClass};
+use k8s_openapi::api::{
+    core::v1::{ConfigMap, Secret},
+    scheduling::v1::PriorityClass,
+};
 use kube::{
     Api, Client, CustomResource,
     api::{ApiResource, DeleteParams, DynamicObject, Patch, PatchParams, PostParams},
 };
-use operator_ansible::{Ansible, AnsibleStatus, Automation, Error, Finalizer, RunsAnsible as _};
+use operator_ansible::{
+    Ansible, AnsibleStatus, Automation, Error, Finalizer, Foreign, RunsAnsible as _,
+};
 use operator_runtime::{
     Action, Controller, Controllers, Crds, Manager, ManagerOptions, ScopedResource, Watch,
     WatchScope,
@@ -61,6 +66,10 @@ kinds! {
     "Scoped" Scoped ScopedSpec "fields-scoped" scoped
 }
 
+async fn secrets(object: Arc<Foreign<Secret>>, context: Arc<Context>) -> Result<Action, Error> {
+    context.ansible.reconcile(&*object).await
+}
+
 struct Context {
     ansible: Ansible,
 }
@@ -104,12 +113,20 @@ static SCOPED: LazyLock<Automation> = LazyLock::new(|| {
         .blacklist("", "v1", "ConfigMap")
 });
 
+/// For objects of a kind of Kubernetes.
+static SECRETS: LazyLock<Automation> = LazyLock::new(|| {
+    Automation::role(path!("roles/fields"))
+        .vars(json!({ "text": "{{ __secret.data.word | b64decode }}" }))
+        .manage_status(false)
+});
+
 fn context(manager: &Manager) -> Context {
     let mut ansible = Ansible::new(manager, app::options()).expect("a proxy");
     ansible.add::<Plain>(manager, "fields-plain", PLAIN.clone());
     ansible.add::<Turned>(manager, "fields-turned", TURNED.clone());
     ansible.add::<Timed>(manager, "fields-timed", TIMED.clone());
     ansible.add::<Scoped>(manager, "fields-scoped", SCOPED.clone());
+    ansible.add::<Foreign<Secret>>(manager, "fields-secrets", SECRETS.clone());
     Context { ansible }
 }
 
@@ -129,6 +146,12 @@ fn controllers() -> Controllers<Context> {
     );
     let scoped = Controller::new("fields-scoped", scoped).runs_ansible(&SCOPED);
     all.add(scoped.manages(&maps).manages(&classes));
+    let secrets = Controller::external("fields-secrets", secrets).runs_ansible(&SECRETS);
+    all.add(
+        secrets
+            .manages(&maps)
+            .primary_watch(Watch::new().labels("choose=me")),
+    );
     all
 }
 
@@ -292,6 +315,40 @@ impl Object {
         })
         .await
     }
+}
+
+/// The kind is one of Kubernetes: all fields of the object are variables, and each change of them causes a run.
+#[tokio::test(flavor = "multi_thread")]
+async fn kind_of_kubernetes() -> Result<()> {
+    let shared = shared()?;
+    let client = shared.cluster.client()?;
+    let secrets: Api<Secret> = Api::namespaced(client.clone(), NAMESPACE);
+    let maps: Api<ConfigMap> = Api::namespaced(client, NAMESPACE);
+    let tells = async |word: &str| {
+        eventually(LIMIT, async || {
+            let map = maps.get("kind-of-kubernetes").await?;
+            ensure!(app::value(&map, "text") == Some(word), "{:?}", map.data);
+            Ok(map)
+        })
+        .await
+    };
+    let secret = json!({
+        "metadata": { "name": "kind-of-kubernetes", "labels": { "choose": "me" } },
+        "stringData": { "word": "hello" },
+    });
+    let secret: Secret = serde_json::from_value(secret)?;
+    let created = secrets.create(&PostParams::default(), &secret).await?;
+    let map = tells("hello").await?;
+    let owners = map.metadata.owner_references.unwrap_or_default();
+    let owners: Vec<_> = owners.iter().map(|it| (&*it.kind, &*it.uid)).collect();
+    let uid = created.metadata.uid.unwrap_or_default();
+    assert_eq!(owners, [("Secret", &*uid)]);
+    let patch = Patch::Merge(json!({ "stringData": { "word": "again" } }));
+    secrets
+        .patch("kind-of-kubernetes", &PatchParams::default(), &patch)
+        .await?;
+    tells("again").await?;
+    Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -484,6 +541,17 @@ async fn selector() -> Result<()> {
     object.tells("by", "role").await?;
     sleep(QUIET).await;
     ensure!(ignored.ran().await?.is_none());
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn verbosity() -> Result<()> {
+    let annotations = json!({ "ansible.sdk.operatorframework.io/verbosity": "3" });
+    let metadata = json!({ "annotations": annotations });
+    let object = Object::create_with("Plain", "verbosity", json!({}), metadata).await?;
+    object.tells("verbosity", "3").await?;
+    let usual = Object::create("Plain", "usual-verbosity", json!({})).await?;
+    usual.tells("verbosity", "0").await?;
     Ok(())
 }
 

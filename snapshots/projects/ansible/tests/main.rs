@@ -13,6 +13,9 @@ mod controllers {
         mod flush;
         mod memcached;
     }
+    mod core {
+        mod secret;
+    }
     mod r#type {
         mod automation;
         mod option;

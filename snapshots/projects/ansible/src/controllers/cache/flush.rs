@@ -24,13 +24,13 @@ fn automation() -> Automation {
         "service_kind": std::env::var("SERVICE_KIND").unwrap_or_default(),
         "service_version": "v1"
     });
-    let finalizer = Finalizer::new("cache.example.com/flush");
-    let finalizer = finalizer.role("proxy");
-    let finalizer = finalizer.vars(vars);
-    let automation = Automation::playbook("playbooks/flush.yml");
-    let automation = automation.watch_dependent_resources(false);
-    let automation = automation.snake_case_parameters(false);
-    automation.finalizer(finalizer)
+    let finalizer = Finalizer::new("cache.example.com/flush")
+        .role("proxy")
+        .vars(vars);
+    Automation::playbook("playbooks/flush.yml")
+        .watch_dependent_resources(false)
+        .snake_case_parameters(false)
+        .finalizer(finalizer)
 }
 
 /// The labels of the objects that this operator sees.

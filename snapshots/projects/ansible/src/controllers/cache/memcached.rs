@@ -24,18 +24,17 @@ fn automation() -> Automation {
     let vars = json!({
         "state": "absent"
     });
-    let finalizer = Finalizer::new("cache.example.com/finalizer");
-    let finalizer = finalizer.vars(vars);
+    let finalizer = Finalizer::new("cache.example.com/finalizer").vars(vars);
     let vars = json!({
         "image": "memcached:1.6.39-alpine"
     });
-    let automation = Automation::role("memcached");
-    let automation = automation.vars(vars);
-    let automation = automation.reconcile_period(Duration::from_secs(3600));
-    let automation = automation.watch_cluster_scoped_resources(true);
-    let automation = automation.watch_annotations_changes(true);
-    let automation = automation.blacklist("", "v1", "Event");
-    automation.finalizer(finalizer)
+    Automation::role("memcached")
+        .vars(vars)
+        .reconcile_period(Duration::from_secs(3600))
+        .watch_cluster_scoped_resources(true)
+        .watch_annotations_changes(true)
+        .blacklist("", "v1", "Event")
+        .finalizer(finalizer)
 }
 
 /// Runs the role. `make manifests` derives the permissions from its tasks.

@@ -24,8 +24,7 @@ fn automation() -> Automation {
         "service_kind": "ConfigMap",
         "service_version": "v1"
     });
-    let automation = Automation::role("proxy");
-    automation.vars(vars)
+    Automation::role("proxy").vars(vars)
 }
 
 /// Runs the role. `make manifests` derives the permissions from its tasks.
