@@ -37,7 +37,7 @@ test: ## Run the tests that every change has to pass; some need a real API serve
 
 # Not among them: fips needs CMake, siege needs root, and the benchmarks measure.
 PARTS := lint test package features projects msrv shells book schemas lint-generated registry histories fuzz random-types charts pages takeover chaos \
-	upgrades etcd-steps etcd-faults chart-steps
+	upgrades etcd-steps etcd-faults chart-steps molecule
 .PHONY: test-all
 test-all: ## Run every test, long run and linter, one after the other (hours), and list their outcomes (PARTS="fuzz msrv")
 	@unset PROPTEST_RNG_SEED && sh tests/all.sh $(PARTS)
@@ -84,6 +84,10 @@ chart-steps: ## Take downloaded charts through the life of a release, and end th
 .PHONY: charts-fetched
 charts-fetched: ## Compare how helm-render and Helm render charts that are downloaded
 	$(CARGO) test -p helm-render --test helm -- --ignored --nocapture fetched_charts
+
+.PHONY: molecule
+molecule: ## Run the Molecule tests of an operator that is taken over from operator-sdk (needs Go and Python)
+	assets=$(ASSETS) && export KUBEBUILDER_ASSETS="$$assets" CARGO_TARGET_DIR="$(CACHE)/target" && sh tests/ansible/molecule.sh
 
 .PHONY: package
 package: ## Build the crates as they would be published

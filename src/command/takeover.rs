@@ -2,6 +2,7 @@
 //! controller, and a list of what a person does to put the new operator in the place of the former one.
 
 mod ansible;
+mod body;
 mod duration;
 mod list;
 mod manager;

@@ -39,7 +39,7 @@ fn copy(from: &Tree, to: &Path) {
     }
 }
 
-/// The definitions that types are generated from. `PROJECT` names them, so they go wherever it goes.
+/// The definitions that types are generated from, and what is copied. `PROJECT` names them, so they go wherever it goes.
 fn sources(mut tree: Tree) -> Tree {
     let is_source = |path: &str| {
         [
@@ -48,6 +48,8 @@ fn sources(mut tree: Tree) -> Tree {
             ".operator-forge/playbooks/",
             ".operator-forge/roles/",
             "charts/",
+            "config/testing/",
+            "molecule/",
             "playbooks/",
             "roles/",
         ]

@@ -15,8 +15,9 @@ use crate::{image::Image, variables};
 
 /// Builds the root of a container and runs its command there. The positional arguments are those of `env -i`.
 ///
-/// The root is a tmpfs with the programs and libraries of the host, without `/usr/local`. Over it lies the image, each file
-/// of it by a bind mount, because the kernel mounts no overlay in a user namespace whose root it did not mount itself.
+/// The root is a tmpfs with the programs and libraries of the host, without `/usr/local`. Over it lies the image by bind mounts, because
+/// the kernel mounts no overlay in a user namespace whose root it did not mount itself: a directory that only the image has is one mount,
+/// which the container cannot write; elsewhere, each file is one.
 const SCRIPT: &str = r#"
 set -eu
 cd "$DIRECTORY"
@@ -43,7 +44,17 @@ bind /etc/hosts /etc/hosts
 bind /etc/resolv.conf /etc/resolv.conf
 : >termination
 bind termination "$TERMINATION"
-find "$IMAGE" -type f | while read -r file; do bind "$file" "${file#"$IMAGE"}"; done
+lay() {
+    for path in "$IMAGE$1"/* "$IMAGE$1"/.[!.]*; do
+        to=${path#"$IMAGE"}
+        if [ -L "$path" ]; then cp -Pf "$path" "root$to"
+        elif [ -f "$path" ]; then bind "$path" "$to"
+        elif [ -d "root$to" ]; then lay "$to"
+        elif [ -d "$path" ]; then mkdir "root$to"; mount --bind "$path" "root$to"; mount -o remount,bind,ro "root$to"
+        fi
+    done
+}
+lay ""
 volume() {
     if [ -d "$2" ]; then mkdir -p "root$3"; mount --bind "$2" "root$3"; else bind "$2" "$3"; fi
     [ "$1" = rw ] || mount -o remount,bind,ro "root$3"

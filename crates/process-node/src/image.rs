@@ -7,7 +7,7 @@ use anyhow::{Context, Error, Result};
 /// An image is a directory, and the program that runs if a container names none.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Image {
-    /// The directory. Its files appear at the same paths in the container.
+    /// The directory. Its files and links appear at the same paths in the container.
     pub directory: PathBuf,
     /// The program that runs if the container has no command.
     pub entrypoint: Option<String>,

@@ -5,14 +5,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use serde::Serialize as _;
-use serde_json::{
-    Map, Value,
-    ser::{PrettyFormatter, Serializer},
-};
+use serde_json::Value;
 
 use super::{
-    Takeover, duration,
+    Takeover,
+    body::Body,
+    duration,
     sdk::{Sdk, WATCHES},
     watches::{AnsibleFinalizer, Watch},
 };
@@ -39,6 +37,9 @@ const REQUIREMENTS: &str = "requirements.yml";
 
 /// The collections that every operator here has.
 const OURS: [&str; 2] = ["kubernetes.core", "operator_sdk.util"];
+
+/// Where Molecule's tests are, and the kustomization that they build.
+const MOLECULE: [&str; 2] = ["molecule", "config/testing"];
 
 /// What operator-sdk or Ansible would use of a directory, and is not copied.
 const OTHERS: [&str; 14] = [
@@ -163,11 +164,17 @@ impl Takeover<'_> {
         }
         self.collections()?;
         self.permissions();
-        Ok(())
+        self.molecule()
     }
 
     /// Copies a role, or the playbooks.
     fn place(&mut self, original: &Original<'_>) -> Result<()> {
+        self.named.copied.extend(self.copied(original)?);
+        Ok(())
+    }
+
+    /// The copies of an original, of which nothing is there yet.
+    fn copied(&self, original: &Original<'_>) -> Result<BTreeMap<RelPath, CopiedFile>> {
         let copied = copy::of(self.root, original)?;
         if let Some(file) = copied.in_the_way() {
             return Err(Failure::refused(format!("`{file}` is in the way"))
@@ -177,26 +184,58 @@ impl Takeover<'_> {
                 ))
                 .advise(Script::put_aside(original.to)));
         }
-        self.named.copied.extend(copied.files());
+        Ok(copied.files())
+    }
+
+    /// The files in a directory of the operator, by their paths there; none without the directory.
+    fn files(&self, name: &str) -> Result<BTreeMap<String, Vec<u8>>> {
+        let Some(directory) = self.sdk.inside(name).filter(|it| it.is_dir()) else {
+            return Ok(BTreeMap::new());
+        };
+        let found = tree::search(&directory, std::slice::from_ref(&directory), |entry| {
+            entry.file_name() != ".git"
+        });
+        let found = found.map_err(|it| unreadable(&it.path, &it.error))?;
+        let paths = found.into_iter();
+        paths
+            .map(|(path, bytes)| Ok((source::below(&directory, &path, name)?, bytes)))
+            .collect()
+    }
+
+    /// Copies the tests that Molecule runs, and the manifests that they install.
+    fn molecule(&mut self) -> Result<()> {
+        let mut has_tests = false;
+        for directory in MOLECULE {
+            let files = self.files(directory)?;
+            has_tests |= !files.is_empty();
+            let files = files.iter();
+            let copied = self.copied(&Original {
+                what: "tests",
+                shown: directory,
+                from: None,
+                to: directory,
+                anchor: directory.to_owned(),
+                files: files.map(|(path, bytes)| (&**path, &**bytes)).collect(),
+            })?;
+            // No newer ones are merged later, so they have no base.
+            let written = copied.into_iter().map(|(path, file)| {
+                let (before, row) = (None, None);
+                let after = file.new;
+                (path, Rewritten { before, after, row })
+            });
+            self.named.rewritten.extend(written);
+        }
+        if has_tests {
+            let sentence = "the tests in `molecule` and the manifests that they install in `config/testing` are the former ones. Remove the paths in \
+                 `config/testing/kustomization.yaml` that this project has not, such as patches of `../default`";
+            self.setting(sentence.to_owned());
+        }
         Ok(())
     }
 
     /// The files in `playbooks`, and the playbooks that entries name elsewhere, by their paths in `playbooks`.
     fn playbooks(&self) -> Result<BTreeMap<String, Vec<u8>>> {
-        let mut files = BTreeMap::new();
-        let unreadable = |path: &Path, error: &std::io::Error| {
-            Failure::refused(format!("cannot read `{}`: {error}", path.display()))
-                .note("it is beside the playbooks, which are copied")
-                .advise(Advice::Again)
-        };
-        if let Some(directory) = self.sdk.inside("playbooks").filter(|it| it.is_dir()) {
-            let found = tree::search(&directory, std::slice::from_ref(&directory), |entry| {
-                entry.file_name() != ".git"
-            });
-            for (path, bytes) in found.map_err(|it| unreadable(&it.path, &it.error))? {
-                files.insert(source::below(&directory, &path, "playbooks")?, bytes);
-            }
-        }
+        let mut files = self.files("playbooks")?;
         for watch in &self.sdk.watches {
             let finalizer = watch.finalizer.as_ref();
             let finalizer = finalizer.and_then(|it| it.playbook.as_deref());
@@ -429,64 +468,13 @@ impl Takeover<'_> {
     }
 }
 
+fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::refused(format!("cannot read `{}`: {error}", path.display()))
+        .note("it is beside what is copied")
+        .advise(Advice::Again)
+}
+
 /// The call that makes what runs `path`.
 fn made(of: &str, path: &AnsiblePath) -> String {
     format!("{of}::{}({:?})", path.word(), path.name())
-}
-
-/// A text of JSON for the macro of serde_json, in which values that are variables of the environment are read from there.
-fn with_variables(text: &str) -> String {
-    let line = |line: &str| {
-        let name = || {
-            let (_, value) = line.split_once("\": ")?;
-            let value = value.trim_end_matches(',');
-            value.strip_prefix("\"${")?.strip_suffix("}\"")
-        };
-        match name().filter(|it| it.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')) {
-            Some(name) => line.replace(
-                &format!("\"${{{name}}}\""),
-                &format!("std::env::var({name:?}).unwrap_or_default()"),
-            ),
-            None => line.to_owned(),
-        }
-    };
-    text.lines().map(line).collect::<Vec<_>>().join("\n")
-}
-
-/// The widest line of rustfmt (`max_width`), and the widest chain of several calls that stays in one (`chain_width`).
-const MAX_WIDTH: usize = 100;
-const CHAIN_WIDTH: usize = 60;
-
-/// The statements of a function, as rustfmt lays them out.
-#[derive(Default)]
-struct Body(String);
-
-impl Body {
-    /// Adds `let vars = json!(…);`, and returns the call that takes them. rustfmt leaves the text of the macro as it is.
-    fn vars(&mut self, vars: &Map<String, Value>) -> String {
-        let mut text = Vec::new();
-        let formatter = PrettyFormatter::with_indent(b"    ");
-        let mut serializer = Serializer::with_formatter(&mut text, formatter);
-        // Writing to memory does not fail.
-        let _ = vars.serialize(&mut serializer);
-        let text = String::from_utf8_lossy(&text).replace('\n', "\n    ");
-        let text = with_variables(&text);
-        self.0 += &format!("    let vars = json!({text});\n");
-        "vars(vars)".to_owned()
-    }
-
-    /// Adds what is `made` with calls, after `start` and before `end`.
-    fn chain(&mut self, start: &str, made: &str, calls: &[String], end: &str) {
-        let chain = [&[made.to_owned()], calls].concat();
-        let in_line = format!("    {start}{}{end}", chain.join("."));
-        let fits = match calls {
-            [_] => in_line.len() <= MAX_WIDTH,
-            _ => chain.join(".").len() <= CHAIN_WIDTH,
-        };
-        self.0 += &match calls.is_empty() || fits {
-            true => in_line,
-            false => format!("    {start}{}{end}", chain.join("\n        .")),
-        };
-        self.0 += "\n";
-    }
 }
