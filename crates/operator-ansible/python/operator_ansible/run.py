@@ -57,11 +57,15 @@ def load(directory):
     os.environ.setdefault("ANSIBLE_ALLOW_BROKEN_CONDITIONALS", "true")
     import importlib
 
+    from ansible.release import __version__
+
+    # An older one evaluates templates in what an object says.
+    if [int(part) for part in __version__.split(".")[:2]] < [2, 19]:
+        sys.exit(f"ansible-core {__version__} is too old: 2.19 or newer is needed")
     from ansible import context
     from ansible.utils.vars import load_extra_vars
     from ansible.module_utils.common.collections import ImmutableDict
     from ansible.plugins.loader import init_plugin_loader
-    from ansible.release import __version__
 
     context.CLIARGS = ImmutableDict(
         become=None,

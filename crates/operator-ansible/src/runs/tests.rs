@@ -361,6 +361,26 @@ async fn a_disk_without_space_fails_a_run_and_no_later_one() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_ansible_that_is_too_old_says_so() {
+    let old = tempfile::tempdir().unwrap();
+    fs::create_dir(old.path().join("ansible")).unwrap();
+    fs::write(old.path().join("ansible/__init__.py"), "").unwrap();
+    let release = "__version__ = '2.18.9'\n";
+    fs::write(old.path().join("ansible/release.py"), release).unwrap();
+    let path = old.path().display().to_string();
+    let runs = Runs::new(AnsibleOptions {
+        python: python(),
+        environment: vec![("PYTHONPATH".to_owned(), path)],
+        ..AnsibleOptions::default()
+    });
+    let run = runs.run(role("many", json!({})), LONG, |_| {}).await;
+    assert_eq!(
+        run.unwrap_err().to_string(),
+        "Ansible does not start: ansible-core 2.18.9 is too old: 2.19 or newer is needed"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_python_without_ansible_says_so() {
     let runs = Runs::new(AnsibleOptions {
         python: PathBuf::from("/usr/bin/false"),
