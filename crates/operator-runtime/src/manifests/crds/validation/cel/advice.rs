@@ -8,9 +8,9 @@ use super::{
 };
 
 const SIMPLER: &str = "a simpler rule, or lower limits for the lists, maps and texts that it reads";
-const LENGTH: &str = "`#[schemars(length(max = 63))]` at a text, or `#[schemars(inner(length(max = 63)))]` at a list of texts";
-const ITEMS: &str = "`#[schemars(length(max = 16))]` at a list";
-const VALUES: &str = "`#[schemars(extend(\"maxProperties\" = 16))]` at a map";
+const LENGTH: &str = "`#[schemars(length(max = …))]` at a text, or `#[schemars(inner(length(max = …)))]` at a list of texts";
+const ITEMS: &str = "`#[schemars(length(max = …))]` at a list";
+const VALUES: &str = "`#[schemars(extend(\"maxProperties\" = …))]` at a map";
 
 /// An expression that costs much, and the limit that would change that.
 pub(super) struct Over {
