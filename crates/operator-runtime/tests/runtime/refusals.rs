@@ -6,7 +6,7 @@ mod costs;
 mod random;
 /// The generator of rules that `make cel` compares, too.
 #[path = "../../src/manifests/crds/validation/cel/tests/random.rs"]
-mod rules;
+mod random_rules;
 
 use std::{env, path::Path};
 
@@ -525,7 +525,7 @@ async fn crds_are_judged_as_the_api_server_judges_them() -> Result<()> {
     ensure!(table.accepted > 10 && table.refused > 10, "{table:?}");
     let seed = number("SEED").unwrap_or(1);
     let count = number("CASES").unwrap_or(500) as usize / 2;
-    let crds = rules::schemas(seed, count, 1).map(|schema| random::crd(&schema));
+    let crds = random_rules::schemas(seed, count, 1).map(|schema| random::crd(&schema));
     let random = compare(&cluster, numbered("random rule", crds.collect())).await?;
     ensure!(random.accepted > 20 && random.refused > 20, "{random:?}");
     println!("random rules: {random:?}");

@@ -80,7 +80,6 @@ fn check_at(schema: &JSONSchemaProps, around: Around, refusals: &mut Refusals) {
             is_root: false,
             in_head: around.in_head || is_head,
             has_defaults: around.has_defaults && !(around.is_root && is_head),
-            ..around
         };
         refusals.field(name, |refusals| check_at(field, around, refusals));
     }

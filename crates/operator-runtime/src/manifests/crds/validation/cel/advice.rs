@@ -124,50 +124,46 @@ fn rounded(number: u64) -> u64 {
 
 impl Over {
     pub(super) fn refuse(&self, refusals: &mut Refusals) {
-        let times = times(self.cost, super::MOST_OF_ONE);
-        let (help, advice) = self.advice();
-        let name = &self.name;
+        let (name, times) = (&self.name, times(self.cost, super::MOST_OF_ONE));
+        let (help, advice, fits) = self.advice();
         refusals.add(
             help,
-            format!("{name} may cost {times} as much as the API server allows a rule{advice}"),
+            format!("{name} may cost {times} what the API server allows a rule{advice}{fits}"),
         );
     }
 
     /// Refuses the rules of a version together, of which this one costs most.
     pub(super) fn refuse_all(&self, total: u64, refusals: &mut Refusals) {
-        let times = times(total, super::MOST_OF_ALL);
-        let (help, advice) = self.advice();
-        let (name, place) = (
-            &self.name,
-            match self.path.is_empty() {
-                true => String::new(),
-                false => format!(" of `{}`", self.path),
-            },
-        );
+        let (name, times) = (&self.name, times(total, super::MOST_OF_ALL));
+        let (help, advice, _) = self.advice();
+        let place = match self.path.is_empty() {
+            true => String::new(),
+            false => format!(" of `{}`", self.path),
+        };
         refusals.add(
             help,
-            format!("its rules together may cost {times} as much as the API server allows a version, {name}{place} most{advice}"),
+            format!("its rules together may cost {times} what the API server allows a version; the most expensive is {name}{place}{advice}"),
         );
     }
 
-    fn advice(&self) -> (&'static str, String) {
+    /// The help, the limit that is missing, and the limit that is enough.
+    fn advice(&self) -> (&'static str, String, String) {
         let Some(Missing { path, limit, most }) = &self.missing else {
-            let word = self.word.as_ref();
-            let word = word.map(|word| {
+            let word = self.word.as_ref().map(|word| {
                 format!("; `{word}` costs less as `__{word}__`, with the limits of the field")
             });
-            return (SIMPLER, word.unwrap_or_default());
+            return (SIMPLER, word.unwrap_or_default(), String::new());
         };
         let (help, what) = match limit {
             Limit::Length => (LENGTH, "characters"),
             Limit::Items => (ITEMS, "items"),
             Limit::Values => (VALUES, "values"),
         };
-        let most = match most {
+        let fits = match most {
             0 => ", and others have to be lower, too".to_owned(),
             most => format!(": with at most {most} {what}, it fits"),
         };
-        (help, format!("; `{path}` has no limit{most}"))
+        (help, format!("; `{path}` has no limit"), fits)
     }
 }
 

@@ -1,15 +1,18 @@
 //! What calls cost, by the kinds of the table of functions.
 
+use serde::Deserialize;
+use serde_json::Value;
+
 use super::{
     cost::{Estimator, Operand},
     expressions::{Expr, Literal},
     functions::Overload,
-    range::{Range, TOO_MUCH},
+    range::Range,
     types::Type,
 };
 
 /// How a call costs, beside its target and its arguments.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 pub(super) enum Cost {
     One,
     Add,
@@ -19,8 +22,10 @@ pub(super) enum Cost {
     Compare,
     Conditional,
     Contains,
-    ContainsCidr { is_text: bool },
-    ContainsIp { is_text: bool },
+    ContainsCidr,
+    ContainsCidrText,
+    ContainsIp,
+    ContainsIpText,
     Copy,
     Equals,
     Find,
@@ -39,10 +44,12 @@ pub(super) enum Cost {
     Reverse,
     Scan,
     Selector,
-    Sets(f64),
+    Sets,
+    SetsTwice,
     Slice,
     Split,
-    Square(f64),
+    Square,
+    SquareTexts,
     ToBytes,
     ToString,
     Url,
@@ -51,49 +58,8 @@ pub(super) enum Cost {
 
 impl Cost {
     /// The kind that the table names.
-    pub(super) fn named(name: &str) -> Self {
-        match name {
-            "Add" => Self::Add,
-            "AddList" => Self::AddList,
-            "Affix" => Self::Affix,
-            "Check" => Self::Check,
-            "Compare" => Self::Compare,
-            "Conditional" => Self::Conditional,
-            "Contains" => Self::Contains,
-            "ContainsCidr true" => Self::ContainsCidr { is_text: true },
-            "ContainsCidr false" => Self::ContainsCidr { is_text: false },
-            "ContainsIp true" => Self::ContainsIp { is_text: true },
-            "ContainsIp false" => Self::ContainsIp { is_text: false },
-            "Copy" => Self::Copy,
-            "Equals" => Self::Equals,
-            "Find" => Self::Find,
-            "Flatten" => Self::Flatten,
-            "Format" => Self::Format,
-            "In" => Self::In,
-            "Index" => Self::Index,
-            "Join" => Self::Join,
-            "Logical" => Self::Logical,
-            "Matches" => Self::Matches,
-            "Quote" => Self::Quote,
-            "Range" => Self::Range,
-            "Read" => Self::Read,
-            "ReadTwice" => Self::ReadTwice,
-            "Replace" => Self::Replace,
-            "Reverse" => Self::Reverse,
-            "Scan" => Self::Scan,
-            "Selector" => Self::Selector,
-            "Sets 1" => Self::Sets(1.0),
-            "Sets 2" => Self::Sets(2.0),
-            "Slice" => Self::Slice,
-            "Split" => Self::Split,
-            "Square 2" => Self::Square(2.0),
-            "Square 2.1" => Self::Square(2.1),
-            "ToBytes" => Self::ToBytes,
-            "ToString" => Self::ToString,
-            "Url" => Self::Url,
-            "Validate" => Self::Validate,
-            _ => Self::One,
-        }
+    pub(super) fn named(name: &str) -> Option<Self> {
+        Self::deserialize(Value::from(name)).ok()
     }
 }
 
@@ -205,16 +171,10 @@ fn simple(
         Cost::Check => (Range::exactly(350_000), None),
         Cost::Compare => (compared(arguments), None),
         Cost::Contains => (subject.read().times(argument(0).read()), None),
-        Cost::ContainsIp { is_text } => {
-            let base = Range { least: 8, most: 32 }.read();
-            (base.plus(read_if(is_text, argument(0))), None)
-        }
-        Cost::ContainsCidr { is_text } => {
-            let base = Range { least: 8, most: 32 }
-                .read()
-                .plus(Range { least: 4, most: 16 }.read());
-            (base.plus(one).plus(read_if(is_text, argument(0))), None)
-        }
+        Cost::ContainsIp => (Range { least: 1, most: 4 }, None),
+        Cost::ContainsIpText => (Range { least: 1, most: 4 }.plus(argument(0).read()), None),
+        Cost::ContainsCidr => (Range { least: 3, most: 7 }, None),
+        Cost::ContainsCidrText => (Range { least: 3, most: 7 }.plus(argument(0).read()), None),
         Cost::Copy | Cost::Url => (subject.read(), Some(subject)),
         Cost::Find => {
             let text = subject.plus(one).read();
@@ -228,7 +188,6 @@ fn simple(
             let pattern = argument(usize::from(target.is_none()));
             (subject.plus(one).read().times(pattern.scaled(0.25)), None)
         }
-        #[allow(clippy::cast_precision_loss)]
         Cost::Flatten => {
             let depth = arguments.first().map_or(1, |depth| number(depth, u64::MAX));
             allocated(depth as f64, subject)
@@ -253,10 +212,11 @@ fn simple(
                 None,
             )
         }
-        Cost::Sets(factor) => (
-            argument(0).times(argument(1)).scaled(factor).plus(one),
-            None,
-        ),
+        Cost::Sets | Cost::SetsTwice => {
+            let factor = if cost == Cost::Sets { 1.0 } else { 2.0 };
+            let pairs = argument(0).times(argument(1));
+            (pairs.scaled(factor).plus(one), None)
+        }
         Cost::Slice => {
             let (start, end) = (
                 number(&arguments[0], 0),
@@ -272,7 +232,8 @@ fn simple(
             };
             (subject.scaled(0.2), Some(Range { least: 0, most }))
         }
-        Cost::Square(factor) => {
+        Cost::Square | Cost::SquareTexts => {
+            let factor = if cost == Cost::Square { 2.0 } else { 2.1 };
             // `sortBy` compares the keys, which are its argument.
             let list = arguments.first().map_or(subject, Operand::size);
             allocated(factor, list.times(list))
@@ -293,14 +254,6 @@ fn simple(
         ),
         Cost::Validate => (argument(0).read().scaled(32.0), None),
         _ => (one, None),
-    }
-}
-
-fn read_if(is_text: bool, size: Range) -> Range {
-    if is_text {
-        size.read()
-    } else {
-        Range::exactly(0)
     }
 }
 
@@ -337,17 +290,8 @@ fn compared(arguments: &[Operand<'_>]) -> Range {
 }
 
 /// The length of a text in which parts are replaced.
-#[allow(
-    clippy::cast_precision_loss,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss
-)]
 fn replaced(text: Range, part: Range, by: Range) -> Range {
-    // Go's conversion of numbers that are too large, on amd64.
-    let count = |length: u64, part: u64| match (length as f64 / part as f64).ceil() {
-        most if most >= TOO_MUCH => u64::MAX,
-        count => count as u64,
-    };
+    let count = |length: u64, part: u64| (length as f64 / part as f64).ceil() as u64;
     let (mut counts, mut kept) = (Range::exactly(0), Range::exactly(0));
     if part.least == 0 {
         counts.most = text.most.saturating_add(1);

@@ -157,7 +157,7 @@ impl Checker {
                 type_.clone()
             }
             None => match functions::named(&global) {
-                Some(type_) => Type::Type(Rc::new(type_)),
+                Some(type_) => Type::Meta(Rc::new(type_)),
                 None => {
                     let why = format!(
                         "`{name}` is not known; there is `self`, and there are the variables of loops"
@@ -179,7 +179,7 @@ impl Checker {
         let name = select.of.name().filter(|_| !select.is_test)?;
         let full = format!("{}.{}", name.trim_start_matches('.'), select.field);
         let type_ = functions::named(&full)?;
-        (!self.is_local(name)).then(|| (full, Type::Type(Rc::new(type_))))
+        (!self.is_local(name)).then(|| (full, Type::Meta(Rc::new(type_))))
     }
 
     fn select(&mut self, at: usize, select: &mut Select) -> Result<Type, Fault> {

@@ -402,7 +402,7 @@ impl<'a> Estimator<'a> {
     /// The size of the items of a list whose path is known.
     pub(super) fn items(&self, list: &Operand<'_>) -> Option<(Type, Range)> {
         let of = match list.type_ {
-            Type::List(of) | Type::Map(of, _) | Type::Optional(of) | Type::Type(of) => {
+            Type::List(of) | Type::Map(of, _) | Type::Optional(of) | Type::Meta(of) => {
                 (**of).clone()
             }
             _ => return None,

@@ -185,7 +185,11 @@ fn object(schema: &JSONSchemaProps, is_resource: bool, path: &str) -> Declared {
             fields.insert(name, declared);
         }
     };
-    let head = is_resource.then(|| head(schema, path)).unwrap_or_default();
+    let head = if is_resource {
+        head(schema, path)
+    } else {
+        Vec::new()
+    };
     for (name, field) in schema.properties.iter().flatten() {
         if !head.iter().any(|(head, _)| head == name) {
             let is_embedded = is_true(field.x_kubernetes_embedded_resource);

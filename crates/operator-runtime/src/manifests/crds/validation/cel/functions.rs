@@ -11,13 +11,13 @@ use super::{
 
 /// Names, then the kind of cost, then signatures: the target if it is a method, the arguments, the result. A letter is any type,
 /// and `#` stands for each type of the list at the end.
-const TABLE: &str = "
+pub(super) const TABLE: &str = "
 -_ | One | (double)double (int)int
 @in | In | (A,list(A))bool
 @in | One | (A,map(A,B))bool
 !_ @not_strictly_false | One | (bool)bool
-@sortByAssociatedKeys | Square 2 | list(T).(list(#))list(T) #=int,uint,double,bool,duration,timestamp
-@sortByAssociatedKeys | Square 2.1 | list(T).(list(string))list(T) list(T).(list(bytes))list(T)
+@sortByAssociatedKeys | Square | list(T).(list(#))list(T) #=int,uint,double,bool,duration,timestamp
+@sortByAssociatedKeys | SquareTexts | list(T).(list(string))list(T) list(T).(list(bytes))list(T)
 _!=_ | Compare | (A,A)bool
 _%_ | One | (int,int)int (uint,uint)uint
 _&&_ _||_ | Logical | (bool,bool)bool
@@ -49,11 +49,11 @@ check | Check | PathCheck.(string)Decision ResourceCheck.(string)Decision
 cidr | Read | (string)CIDR
 compareTo | One | Quantity.(Quantity)int Semver.(Semver)int
 contains | Contains | string.(string)bool
-containsCIDR | ContainsCidr true | CIDR.(string)bool
-containsCIDR | ContainsCidr false | CIDR.(CIDR)bool
-containsIP | ContainsIp true | CIDR.(string)bool
-containsIP | ContainsIp false | CIDR.(IP)bool
-distinct | Square 2 | list(T).()list(T)
+containsCIDR | ContainsCidrText | CIDR.(string)bool
+containsCIDR | ContainsCidr | CIDR.(CIDR)bool
+containsIP | ContainsIpText | CIDR.(string)bool
+containsIP | ContainsIp | CIDR.(IP)bool
+distinct | Square | list(T).()list(T)
 double | One | (double)double (int)double (string)double (uint)double
 duration | One | (duration)duration (string)duration
 dyn | One | (A)dyn
@@ -107,13 +107,13 @@ resource | One | GroupCheck.(string)ResourceCheck
 reverse | Reverse | list(T).()list(T)
 semver | Read | (string)Semver (string,bool)Semver
 serviceAccount | One | Authorizer.(string,string)Authorizer
-sets.equivalent | Sets 2 | (list(T),list(T))bool
-sets.contains sets.intersects | Sets 1 | (list(T),list(T))bool
+sets.equivalent | SetsTwice | (list(T),list(T))bool
+sets.contains sets.intersects | Sets | (list(T),list(T))bool
 sign | One | (Quantity)int
 size | One | (bytes)int bytes.()int (list(A))int list(A).()int (map(A,B))int map(A,B).()int (string)int string.()int
 slice | Slice | list(T).(int,int)list(T)
-sort | Square 2 | list(#).()list(#) #=int,uint,double,bool,duration,timestamp
-sort | Square 2.1 | list(string).()list(string) list(bytes).()list(bytes)
+sort | Square | list(#).()list(#) #=int,uint,double,bool,duration,timestamp
+sort | SquareTexts | list(string).()list(string) list(bytes).()list(bytes)
 split | Split | string.(string)list(string) string.(string,int)list(string)
 string | One | (string)string (bool)string
 string | ToString | (bytes)string
@@ -171,7 +171,7 @@ fn read() -> Functions {
     for line in TABLE.trim().lines() {
         let mut parts = line.split(" | ");
         let mut part = || parts.next().unwrap_or_default();
-        let (names, cost, signatures) = (part(), Cost::named(part()), part());
+        let (names, cost, signatures) = (part(), Cost::named(part()).unwrap_or(Cost::One), part());
         let (signatures, each) = signatures.split_once(" #=").unwrap_or((signatures, "#"));
         let signatures = each.split(',').flat_map(|type_| {
             let signatures = signatures.split(' ');
@@ -228,7 +228,7 @@ fn type_of(name: &str) -> Type {
         return match of {
             "list" => Type::List(part()),
             "optional" => Type::Optional(part()),
-            "type" => Type::Type(part()),
+            "type" => Type::Meta(part()),
             _ => Type::Map(part(), part()),
         };
     }
@@ -264,7 +264,7 @@ pub(super) fn named(name: &str) -> Option<Type> {
         "dyn" => None,
         "list" => Some(Type::List(any())),
         "map" => Some(Type::Map(any(), any())),
-        "type" => Some(Type::Type(any())),
+        "type" => Some(Type::Meta(any())),
         "optional_type" => Some(Type::Optional(any())),
         "net.IP" => Some(Type::Named("net.IP")),
         "net.CIDR" => Some(Type::Named("net.CIDR")),

@@ -141,7 +141,6 @@ fn constant(node: &Expr) -> Constant {
     }
 }
 
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 fn convert(function: &str, literal: Literal) -> Constant {
     let known = |literal: Option<Literal>| literal.map_or(Constant::Wrong, Constant::Literal);
     let valid = |is_valid: bool| {

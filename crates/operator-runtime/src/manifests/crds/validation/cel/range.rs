@@ -64,12 +64,6 @@ impl Range {
 /// 2⁶⁴.
 pub(super) const TOO_MUCH: f64 = 18_446_744_073_709_551_616.0;
 
-// The API server counts with these numbers, too.
-#[allow(
-    clippy::cast_precision_loss,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss
-)]
 fn scaled(count: u64, factor: f64) -> u64 {
     // What is too large becomes the largest number.
     (count as f64 * factor).ceil() as u64

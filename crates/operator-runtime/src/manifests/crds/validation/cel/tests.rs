@@ -128,6 +128,15 @@ fn the_table_of_functions_is_read() {
     let count: usize = functions.values().map(Vec::len).sum();
     assert_eq!((functions.len(), count), (154, 339));
     assert_eq!(functions["_<=_"].len(), 14);
+    let kinds = super::functions::TABLE
+        .trim()
+        .lines()
+        .filter_map(|line| line.split(" | ").nth(1));
+    assert!(
+        kinds
+            .into_iter()
+            .all(|kind| super::call_cost::Cost::named(kind).is_some())
+    );
     assert!(functions["sort"].iter().all(|overload| overload.is_method));
 }
 

@@ -27,7 +27,8 @@ pub(super) fn is_duration(text: &str) -> bool {
         let number = number
             .split_once('.')
             .map_or(Some(number.to_owned()), |(whole, part)| {
-                let is_number = !(whole.is_empty() && part.is_empty()) && !part.contains('.');
+                let has_digits = !whole.is_empty() || !part.is_empty();
+                let is_number = has_digits && !part.contains('.');
                 is_number.then(|| format!("0{whole}.{part}0"))
             });
         let number = number.and_then(|number| number.parse::<f64>().ok());

@@ -18,9 +18,9 @@ pub(super) enum Token<'a> {
 }
 
 /// The longer ones come first.
-pub(super) const SIGNS: [&str; 25] = [
+pub(super) const SIGNS: [&str; 24] = [
     "==", "!=", "<=", ">=", "&&", "||", "<", ">", "[", "]", "{", "}", "(", ")", ".", ",", "-", "!",
-    "?", ":", "+", "*", "/", "%", "=",
+    "?", ":", "+", "*", "/", "%",
 ];
 
 /// The tokens, each with its offset; the last is the end.
@@ -44,9 +44,7 @@ pub(super) fn split(code: &str) -> Result<Vec<(usize, Token<'_>)>, Fault> {
             }
             '`' => quoted(rest).ok_or_else(|| Fault::at(at, "a name in backticks does not end"))?,
             _ => {
-                let sign = SIGNS.into_iter().find(|sign| rest.starts_with(sign));
-                let sign = sign.filter(|sign| *sign != "=");
-                let Some(sign) = sign else {
+                let Some(sign) = SIGNS.into_iter().find(|sign| rest.starts_with(sign)) else {
                     return Err(Fault::at(at, format!("`{first}` has no meaning")));
                 };
                 (Token::Sign(sign), sign.len())

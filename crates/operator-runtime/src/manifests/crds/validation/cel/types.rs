@@ -18,7 +18,7 @@ pub(super) enum Type {
     Duration,
     Timestamp,
     /// A type, as a value.
-    Type(Rc<Type>),
+    Meta(Rc<Type>),
     List(Rc<Type>),
     Map(Rc<Type>, Rc<Type>),
     Optional(Rc<Type>),
@@ -54,7 +54,7 @@ impl fmt::Display for Type {
             Self::Timestamp => "timestamp",
             Self::Named(name) => name,
             Self::Object(_) => "object",
-            Self::Type(of) => return write!(f, "type({of})"),
+            Self::Meta(of) => return write!(f, "type({of})"),
             Self::List(of) => return write!(f, "list({of})"),
             Self::Optional(of) => return write!(f, "optional({of})"),
             Self::Map(key, value) => return write!(f, "map({key}, {value})"),
@@ -75,7 +75,7 @@ impl Type {
     /// The types that it consists of.
     pub(super) fn parts(&self) -> Vec<&Self> {
         match self {
-            Self::Type(of) | Self::List(of) | Self::Optional(of) => vec![of],
+            Self::Meta(of) | Self::List(of) | Self::Optional(of) => vec![of],
             Self::Map(key, value) => vec![key, value],
             _ => Vec::new(),
         }
@@ -84,7 +84,7 @@ impl Type {
     /// The type with other parts.
     pub(super) fn with(&self, part: &mut dyn FnMut(&Self) -> Self) -> Self {
         match self {
-            Self::Type(of) => Self::Type(Rc::new(part(of))),
+            Self::Meta(of) => Self::Meta(Rc::new(part(of))),
             Self::List(of) => Self::List(Rc::new(part(of))),
             Self::Optional(of) => Self::Optional(Rc::new(part(of))),
             Self::Map(key, value) => {
@@ -174,7 +174,7 @@ impl Known {
         match (a, b) {
             (Type::Dyn, _) | (_, Type::Dyn) => true,
             (Type::Null, other) | (other, Type::Null) => other.is_nullable(),
-            (Type::Type(_), Type::Type(_)) => true,
+            (Type::Meta(_), Type::Meta(_)) => true,
             (Type::List(a), Type::List(b)) | (Type::Optional(a), Type::Optional(b)) => {
                 self.fit(a, b)
             }
@@ -242,7 +242,7 @@ fn is_as_general(a: &Type, b: &Type) -> bool {
     match (a, b) {
         (a, _) if a.is_wild() => true,
         (_, b) if b.is_wild() => false,
-        (Type::Type(_), Type::Type(_)) => true,
+        (Type::Meta(_), Type::Meta(_)) => true,
         (Type::List(a), Type::List(b)) | (Type::Optional(a), Type::Optional(b)) => {
             is_as_general(a, b)
         }

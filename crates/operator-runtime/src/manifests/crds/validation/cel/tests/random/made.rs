@@ -227,7 +227,7 @@ impl Writer<'_> {
             };
             let value = self.value(&kind, depth);
             let is_method = letters.peek() == Some(&'.');
-            let is_bare = value.starts_with(|c: char| c == '-' || c == '!') || value.contains(" ");
+            let is_bare = value.starts_with(['-', '!']) || value.contains(' ');
             text.push_str(&if is_method && is_bare {
                 format!("({value})")
             } else {
