@@ -34,10 +34,9 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
 use super::{Refusals, node::ANYTHING};
 use advice::Over;
 use checker::Checked;
-use declared::Declared;
 pub(in crate::manifests::crds) use declared::escape;
 use sites::Site;
-use types::Type;
+use types::{Declared, Type};
 
 const RULE: &str = "a rule is `#[x_kube(validation = Rule::new(\"self.min <= self.max\").message(\"…\"))]`; see the page \"Validation rules\" of Kubernetes for what CEL knows";
 const OLD: &str = "a rule with `oldSelf` compares the old object with the new one: `Rule::new(\"self.size >= oldSelf.size\")`";

@@ -4,7 +4,7 @@ use super::{
     super::Refusals,
     Judged,
     cost::{Trial, estimate},
-    declared::Limit,
+    types::Limit,
 };
 
 const SIMPLER: &str = "a simpler rule, or lower limits for the lists, maps and texts that it reads";

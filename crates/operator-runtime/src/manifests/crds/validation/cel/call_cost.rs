@@ -1,73 +1,12 @@
 //! What calls cost, by the kinds of the table of functions.
 
-use serde::Deserialize;
-use serde_json::Value;
-
 use super::{
     cost::{Estimator, Operand},
     expressions::{Expr, Literal},
-    functions::Overload,
+    functions::{Cost, Overload},
     range::Range,
     types::Type,
 };
-
-/// How a call costs, beside its target and its arguments.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
-pub(super) enum Cost {
-    One,
-    Add,
-    AddList,
-    Affix,
-    Check,
-    Compare,
-    Conditional,
-    Contains,
-    ContainsCidr,
-    ContainsCidrText,
-    ContainsIp,
-    ContainsIpText,
-    Copy,
-    Equals,
-    Find,
-    Flatten,
-    Format,
-    In,
-    Index,
-    Join,
-    Logical,
-    Matches,
-    Quote,
-    Range,
-    Read,
-    ReadTwice,
-    Replace,
-    Reverse,
-    Scan,
-    Selector,
-    Sets,
-    SetsTwice,
-    Slice,
-    Split,
-    Square,
-    SquareTexts,
-    ToBytes,
-    ToString,
-    Url,
-    Validate,
-}
-
-impl Cost {
-    /// The kind that the table names.
-    pub(super) fn named(name: &str) -> Option<Self> {
-        Self::deserialize(Value::from(name)).ok()
-    }
-}
-
-impl Overload {
-    pub(super) fn is_index(&self) -> bool {
-        self.cost == Cost::Index
-    }
-}
 
 /// The cost, and the size of the result.
 type Estimate = (Range, Option<Range>);

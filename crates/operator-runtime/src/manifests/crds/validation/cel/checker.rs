@@ -4,11 +4,10 @@ use std::rc::Rc;
 
 use super::{
     Fault,
-    declared::Declared,
     expressions::{Call, Expr, Fold, Kind, Literal, Select},
     functions::{self, Functions, Overload},
     parser::RESERVED,
-    types::{Known, Type, more_general},
+    types::{Declared, Form, Known, Type, more_general},
 };
 
 /// An expression whose types are known.
@@ -400,7 +399,7 @@ fn dotted(node: &Expr) -> Option<String> {
 
 fn no_field(of: &Declared, field: &str) -> String {
     let near = match &of.form {
-        super::declared::Form::Object(fields) => nearest(field, fields.keys().map(String::as_str)),
+        Form::Object(fields) => nearest(field, fields.keys().map(String::as_str)),
         _ => None,
     };
     let place = if of.path.is_empty() {

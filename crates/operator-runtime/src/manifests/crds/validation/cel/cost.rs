@@ -6,12 +6,11 @@ use std::{cell::RefCell, collections::BTreeSet, rc::Rc};
 
 use super::{
     checker::Checked,
-    declared::{Declared, Form, Limit},
     expressions::{Call, Expr, Fold, Kind, Literal},
     functions::Overload,
     paths::Path,
     range::Range,
-    types::Type,
+    types::{Declared, Form, Limit, Type},
 };
 
 /// A limit that is tried in place of the one that is missing at a path.

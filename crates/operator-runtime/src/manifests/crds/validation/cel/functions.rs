@@ -4,10 +4,10 @@
 
 use std::{collections::BTreeMap, rc::Rc};
 
-use super::{
-    call_cost::Cost,
-    types::{Known, Type},
-};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::types::{Known, Type};
 
 /// Names, then the kind of cost, then signatures: the target if it is a method, the arguments, the result. A letter is any type,
 /// and `#` stands for each type of the list at the end.
@@ -146,6 +146,58 @@ const NAMED: [(&str, &str); 12] = [
     ("optional_type", "optional_type"),
 ];
 
+/// How a call costs, beside its target and its arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+pub(super) enum Cost {
+    One,
+    Add,
+    AddList,
+    Affix,
+    Check,
+    Compare,
+    Conditional,
+    Contains,
+    ContainsCidr,
+    ContainsCidrText,
+    ContainsIp,
+    ContainsIpText,
+    Copy,
+    Equals,
+    Find,
+    Flatten,
+    Format,
+    In,
+    Index,
+    Join,
+    Logical,
+    Matches,
+    Quote,
+    Range,
+    Read,
+    ReadTwice,
+    Replace,
+    Reverse,
+    Scan,
+    Selector,
+    Sets,
+    SetsTwice,
+    Slice,
+    Split,
+    Square,
+    SquareTexts,
+    ToBytes,
+    ToString,
+    Url,
+    Validate,
+}
+
+impl Cost {
+    /// The kind that the table names.
+    pub(super) fn named(name: &str) -> Option<Self> {
+        Self::deserialize(Value::from(name)).ok()
+    }
+}
+
 /// One way to call a function.
 #[derive(Debug)]
 pub(super) struct Overload {
@@ -273,6 +325,10 @@ pub(super) fn named(name: &str) -> Option<Type> {
 }
 
 impl Overload {
+    pub(super) fn is_index(&self) -> bool {
+        self.cost == Cost::Index
+    }
+
     /// What it takes and gives, with new variables for its letters.
     pub(super) fn signature(&self, known: &mut Known) -> (Vec<Type>, Type) {
         let mut letters = BTreeMap::new();

@@ -192,7 +192,9 @@ fn convert(function: &str, literal: Literal) -> Constant {
             known(fits.then_some(Literal::Uint(number as u64)))
         }
         // Go reads more ways to write a number.
-        ("double", Literal::Text(text)) if !text.contains(['x', 'X', '_']) => {
+        ("double", Literal::Text(text))
+            if !["0x", "0X", "_"].iter().any(|it| text.contains(it)) =>
+        {
             let number: Result<f64, _> = text.parse();
             let is_too_large =
                 |number: f64| number.is_infinite() && text.contains(|c: char| c.is_ascii_digit());

@@ -8,7 +8,8 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
 
 use super::{
     super::node::{is_true, items, type_of},
-    declared::{Declared, Form, LARGEST, Limit, below, declare, escape},
+    declared::{LARGEST, below, declare, escape},
+    types::{Declared, Form, Limit},
 };
 
 /// A schema with rules.

@@ -135,7 +135,7 @@ fn the_table_of_functions_is_read() {
     assert!(
         kinds
             .into_iter()
-            .all(|kind| super::call_cost::Cost::named(kind).is_some())
+            .all(|kind| super::functions::Cost::named(kind).is_some())
     );
     assert!(functions["sort"].iter().all(|overload| overload.is_method));
 }

@@ -1,6 +1,11 @@
 //! Texts and bytes in quotation marks.
 
-use super::tokens::Token;
+/// What is in quotation marks.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Quoted {
+    Text(String),
+    Bytes(Vec<u8>),
+}
 
 /// Whether a text or bytes begin here.
 pub(super) fn begins(code: &str) -> bool {
@@ -18,7 +23,7 @@ fn prefix(code: &str) -> Option<(usize, bool, bool)> {
 }
 
 /// The text or bytes, and their length in the code.
-pub(super) fn read(code: &str) -> Result<(Token<'_>, usize), &'static str> {
+pub(super) fn read(code: &str) -> Result<(Quoted, usize), &'static str> {
     const OPEN: &str = "a text does not end";
     let (start, is_bytes, is_raw) = prefix(code).ok_or(OPEN)?;
     let body = &code[start..];
@@ -46,11 +51,11 @@ pub(super) fn read(code: &str) -> Result<(Token<'_>, usize), &'static str> {
         false => unescape(&body, is_bytes)?,
     };
     let length = start + 2 * quote.len() + end;
-    let token = match is_bytes {
-        true => Token::Bytes(bytes),
-        false => Token::Text(String::from_utf8(bytes).map_err(|_| "a text is not UTF-8")?),
+    let quoted = match is_bytes {
+        true => Quoted::Bytes(bytes),
+        false => Quoted::Text(String::from_utf8(bytes).map_err(|_| "a text is not UTF-8")?),
     };
-    Ok((token, length))
+    Ok((quoted, length))
 }
 
 fn unescape(text: &str, is_bytes: bool) -> Result<Vec<u8>, &'static str> {

@@ -1,6 +1,9 @@
 //! Splits an expression into tokens.
 
-use super::{Fault, texts};
+use super::{
+    Fault,
+    texts::{self, Quoted},
+};
 
 /// What an expression consists of.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,7 +38,13 @@ pub(super) fn split(code: &str) -> Result<Vec<(usize, Token<'_>)>, Fault> {
             return Ok(tokens);
         };
         let (token, length) = match first {
-            _ if texts::begins(rest) => texts::read(rest).map_err(|why| Fault::at(at, why))?,
+            _ if texts::begins(rest) => {
+                let (quoted, length) = texts::read(rest).map_err(|why| Fault::at(at, why))?;
+                match quoted {
+                    Quoted::Text(text) => (Token::Text(text), length),
+                    Quoted::Bytes(bytes) => (Token::Bytes(bytes), length),
+                }
+            }
             '0'..='9' => number(rest),
             '.' if rest[1..].starts_with(|next: char| next.is_ascii_digit()) => number(rest),
             'a'..='z' | 'A'..='Z' | '_' => {

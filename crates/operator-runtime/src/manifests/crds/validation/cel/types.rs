@@ -1,8 +1,8 @@
 //! The types of expressions, and which of them go together.
 
-use std::{fmt, rc::Rc};
+use std::{collections::BTreeMap, fmt, rc::Rc};
 
-use super::declared::Declared;
+use super::parser::RESERVED;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Type {
@@ -116,6 +116,60 @@ impl Type {
             Optional(of) => of.is_scalar(),
             _ => false,
         }
+    }
+}
+
+/// A type of the schema.
+#[derive(Debug)]
+pub(super) struct Declared {
+    pub(super) form: Form,
+    /// How many bytes, items or values there can be.
+    pub(super) most: u64,
+    /// How many bytes it has in JSON at least.
+    pub(super) least_bytes: i64,
+    /// The limit that is missing.
+    pub(super) missing: Option<Limit>,
+    /// The path from the schema that was declared.
+    pub(super) path: String,
+}
+
+#[derive(Debug)]
+pub(super) enum Form {
+    Scalar(Type),
+    List(Rc<Declared>),
+    Map(Rc<Declared>),
+    Object(BTreeMap<String, Rc<Declared>>),
+}
+
+/// A limit of a schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Limit {
+    Length,
+    Items,
+    Values,
+}
+
+impl Declared {
+    pub(super) fn type_(self: &Rc<Self>) -> Type {
+        match &self.form {
+            Form::Scalar(type_) => type_.clone(),
+            Form::List(items) => Type::list(items.type_()),
+            Form::Map(values) => Type::Map(Rc::new(Type::Text), Rc::new(values.type_())),
+            Form::Object(_) => Type::Object(Object(self.clone())),
+        }
+    }
+
+    /// The type of a field, by the name that a rule writes.
+    pub(super) fn field(&self, name: &str) -> Option<&Rc<Self>> {
+        let Form::Object(fields) = &self.form else {
+            return None;
+        };
+        let reserved = || {
+            RESERVED
+                .contains(&name)
+                .then(|| fields.get(&format!("__{name}__")))
+        };
+        fields.get(name).or_else(|| reserved().flatten())
     }
 }
 
