@@ -132,9 +132,11 @@ fn constant(node: &Expr) -> Constant {
             arguments,
         }) if arguments.len() == 1 => match constant(&arguments[0]) {
             Constant::Literal(literal) => convert(function, literal),
-            Constant::Written(text) if function == "string" => {
-                Constant::Literal(Literal::Text(text.to_owned()))
-            }
+            Constant::Written(text) => match function.as_str() {
+                "string" => Constant::Literal(Literal::Text(text.to_owned())),
+                "dyn" | "duration" | "timestamp" => Constant::Written(text),
+                _ => Constant::Unknown,
+            },
             _ => Constant::Unknown,
         },
         _ => Constant::Unknown,
@@ -143,19 +145,9 @@ fn constant(node: &Expr) -> Constant {
 
 fn convert(function: &str, literal: Literal) -> Constant {
     let known = |literal: Option<Literal>| literal.map_or(Constant::Wrong, Constant::Literal);
-    let valid = |is_valid: bool| {
-        if is_valid {
-            Constant::Unknown
-        } else {
-            Constant::Wrong
-        }
-    };
-    let written = |is_valid: bool, text| {
-        if is_valid {
-            Constant::Written(text)
-        } else {
-            Constant::Wrong
-        }
+    let written = |is_valid: bool, text| match is_valid {
+        true => Constant::Written(text),
+        false => Constant::Wrong,
     };
     match (function, literal) {
         ("dyn", literal)
@@ -195,11 +187,12 @@ fn convert(function: &str, literal: Literal) -> Constant {
         ("double", Literal::Text(text))
             if !["0x", "0X", "_"].iter().any(|it| text.contains(it)) =>
         {
-            let number: Result<f64, _> = text.parse();
-            let is_too_large =
-                |number: f64| number.is_infinite() && text.contains(|c: char| c.is_ascii_digit());
-            valid(number.is_ok_and(|number| !is_too_large(number)))
+            let is_digit = |c: char| c.is_ascii_digit();
+            let fits = |number: &f64| number.is_finite() || !text.contains(is_digit);
+            known(text.parse().ok().filter(fits).map(Literal::Double))
         }
+        ("double", Literal::Int(number)) => Constant::Literal(Literal::Double(number as f64)),
+        ("double", Literal::Uint(number)) => Constant::Literal(Literal::Double(number as f64)),
         ("string", Literal::Bool(flag)) => Constant::Literal(Literal::Text(flag.to_string())),
         ("string", Literal::Int(number)) => Constant::Literal(Literal::Text(number.to_string())),
         ("string", Literal::Uint(number)) => Constant::Literal(Literal::Text(number.to_string())),
