@@ -10,6 +10,22 @@ use super::{
     types::{Declared, Form, Known, Type, more_general},
 };
 
+/// The macros, which are calls if they have other arguments.
+const MACROS: [&str; 12] = [
+    "all",
+    "exists",
+    "exists_one",
+    "filter",
+    "has",
+    "map",
+    "optFlatMap",
+    "optMap",
+    "sortBy",
+    "transformList",
+    "transformMap",
+    "transformMapEntry",
+];
+
 /// An expression whose types are known.
 #[derive(Debug)]
 pub(super) struct Checked {
@@ -143,7 +159,7 @@ impl Checker {
         }
         let global = name.trim_start_matches('.').to_owned();
         let hidden = self.is_local(&global);
-        if matches!(global.as_str(), "google" | "kubernetes") {
+        if matches!(global.as_str(), "google" | "kubernetes" | "net") {
             return Err(Fault::Unknown);
         }
         let variable = self
@@ -167,6 +183,16 @@ impl Checker {
         };
         *name = if hidden { format!(".{global}") } else { global };
         Ok(type_)
+    }
+
+    /// Whether it is a name that may be the first part of that of an unknown function, and no variable.
+    fn is_unknown(&self, node: &Expr) -> bool {
+        let Some(name) = node.name().map(|name| name.trim_start_matches('.')) else {
+            return false;
+        };
+        let variables = self.variables.iter().map(|(variable, _)| *variable);
+        let variables = variables.chain(self.locals.iter().map(|(local, _)| local.as_str()));
+        functions::named(name).is_none() && nearest(name, variables).is_none()
     }
 
     fn is_local(&self, name: &str) -> bool {
@@ -244,25 +270,35 @@ impl Checker {
     }
 
     fn call(&mut self, at: usize, id: usize, call: &mut Call) -> Result<Type, Fault> {
+        let functions = self.functions.clone();
+        let prefix = call.target.as_deref().and_then(dotted);
+        let full = prefix.map(|prefix| format!("{prefix}.{}", call.function));
+        if let Some(full) = full {
+            if functions.contains_key(full.as_str()) {
+                call.target = None;
+                call.function = full;
+            } else if call
+                .target
+                .as_ref()
+                .is_some_and(|target| self.is_unknown(target))
+            {
+                return Err(unknown_function(at, &full, &functions));
+            }
+        }
+        if call.target.is_none() {
+            call.function = call.function.trim_start_matches('.').to_owned();
+        }
+        // The arguments of an unknown macro have unknown names.
+        let Some(overloads) = functions.get(call.function.as_str()) else {
+            return Err(unknown_function(at, &call.function, &functions));
+        };
         let mut takes = Vec::new();
         for argument in &mut call.arguments {
             takes.push(self.check(argument)?);
         }
-        let prefix = call.target.as_deref().and_then(dotted);
-        let full = prefix.map(|prefix| format!("{prefix}.{}", call.function));
-        if let Some(full) = full.filter(|full| self.functions.contains_key(full.as_str())) {
-            call.target = None;
-            call.function = full;
-        }
         if let Some(target) = &mut call.target {
             takes.insert(0, self.check(target)?);
-        } else {
-            call.function = call.function.trim_start_matches('.').to_owned();
         }
-        let functions = self.functions.clone();
-        let Some(overloads) = functions.get(call.function.as_str()) else {
-            return Err(unknown_function(at, &call.function, &functions));
-        };
         self.resolve(at, id, call, overloads, &takes)
     }
 
@@ -415,21 +451,26 @@ fn no_field(of: &Declared, field: &str) -> String {
 
 /// A function of a later Kubernetes may have the name, unless it is nearly that of a known one.
 fn unknown_function(at: usize, name: &str, functions: &Functions) -> Fault {
-    let long = functions.keys().copied().filter(|known| known.len() > 5);
-    match nearest(name, long) {
+    if MACROS.contains(&name) {
+        return Fault::at(at, format!("`{name}` does not take these arguments"));
+    }
+    let known = functions.keys().chain(&MACROS).copied();
+    match nearest(name, known.filter(|known| known.len() > 5)) {
         Some(near) => Fault::at(at, format!("there is no function `{name}`, but `{near}`")),
         None => Fault::Unknown,
     }
 }
 
-/// The name that differs in one letter, or in the case of letters.
+/// The name that is the same but for one letter, two letters in the other order, or the case of letters.
 fn nearest<'a>(name: &str, mut names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let is_near = |other: &str| {
         let (a, b): (Vec<_>, Vec<_>) = (name.chars().collect(), other.chars().collect());
         let same = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
         let (a, b) = (&a[same..], &b[same..]);
         let rest = |letters: &[char]| letters.get(1..).unwrap_or_default().to_vec();
-        other.eq_ignore_ascii_case(name) || rest(a) == rest(b) || rest(a) == b || a == rest(b)
+        let is_turned = a.len() > 1 && b.len() > 1 && [a[1], a[0]] == b[..2] && a[2..] == b[2..];
+        let is_other = rest(a) == rest(b) || rest(a) == b || a == rest(b);
+        is_turned || is_other || other.eq_ignore_ascii_case(name)
     };
     names.find(|other| is_near(other))
 }

@@ -80,6 +80,22 @@ fn a_rule_that_does_not_compile_says_why() {
             "there is no function `startWith`, but `startsWith`",
         ),
         (
+            "slef.startsWith('a')",
+            "`slef` is not known; there is `self`, and there are the variables of loops",
+        ),
+        (
+            "self.names.all(n > 1)",
+            "`all` does not take these arguments",
+        ),
+        (
+            "self.names.exist(n, n == '')",
+            "there is no function `exist`, but `exists`",
+        ),
+        (
+            "optional.off(1) == 1",
+            "there is no function `optional.off`, but `optional.of`",
+        ),
+        (
             "self.names.all(n.x, true)",
             "the name of a variable is needed",
         ),
@@ -114,6 +130,11 @@ fn what_is_unknown_is_not_judged() {
     let long = format!("0{} > 1", "+1".repeat(300));
     for rule in [
         "self.name.anagramOf('a')",
+        "math.greatest(self.size, 1) > 1",
+        "regex.replace(self.name, 'a', 'b') == ''",
+        "cel.bind(x, self.size, x > 1)",
+        "self.names.sumOf(n, n.size()) > 1",
+        "type(self.name) == net.Host",
         "google.protobuf.Empty{} != null",
         &nested,
         &long,
