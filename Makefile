@@ -36,7 +36,7 @@ test: ## Run the tests that every change has to pass; some need a real API serve
 	assets=$(ASSETS) && export KUBEBUILDER_ASSETS="$$assets" && CARGO="$(CARGO)" sh tests/suites.sh
 
 # Not among them: fips needs CMake, siege needs root, and the benchmarks measure.
-PARTS := lint test package features projects msrv shells book schemas lint-generated registry histories fuzz random-types charts pages takeover chaos \
+PARTS := lint test package features projects msrv shells book schemas lint-generated registry histories fuzz random-types cel charts pages takeover chaos \
 	upgrades etcd-steps etcd-faults chart-steps molecule
 .PHONY: test-all
 test-all: ## Run every test, long run and linter, one after the other (hours), and list their outcomes (PARTS="fuzz msrv")
@@ -136,6 +136,12 @@ import: ## Compile the types of the CRDs in a directory, and compare their CRDs,
 random-types: CASES ?= 10000
 random-types: ## Compile the types of random CRDs, and compare their CRDs (CASES=10000)
 	CASES=$(CASES) $(CARGO) test --package crd-types --test law random::random_definitions_are_kept -- --exact --nocapture
+
+.PHONY: cel
+cel: CASES ?= 100000
+cel: ## Compare how CEL rules are judged, and their costs, with Kubernetes' own code (CASES=100000, SEED=1, CRDS=DIR)
+	oracle=$$(sh tests/cel/build.sh) && export CEL_ORACLE="$$oracle" CASES=$(CASES) && \
+	$(CARGO) test --package operator-runtime --all-features --lib oracle -- --ignored --nocapture
 
 .PHONY: registry
 registry: ## Compile, test and run a project with the runtime from a local registry

@@ -10,7 +10,7 @@ pub(super) fn outline<K: JsonSchema>() -> Schema {
         .into_root_schema_for::<K>()
 }
 
-/// The name of the type that has the field at `path`, such as `spec.ports[].name`.
+/// The name of the type that has the field at `path`, such as `spec.ports[].name`. Types that derive `KubeSchema` have no name here.
 pub(super) fn owner(root: &Schema, path: &str) -> Option<String> {
     let mut here = root.as_value();
     let mut named = here.get("title").and_then(Value::as_str);
@@ -19,6 +19,7 @@ pub(super) fn owner(root: &Schema, path: &str) -> Option<String> {
         owner = named;
         let end = step.find(['[', '{']).unwrap_or(step.len());
         let (name, inside) = step.split_at(end);
+        let is_own = own_field(here, name).is_some();
         (here, named) = resolved(root, field(here, name)?, named);
         for step in inside.split_inclusive([']', '}']) {
             let inner = here.get(if step == "[]" {
@@ -28,14 +29,20 @@ pub(super) fn owner(root: &Schema, path: &str) -> Option<String> {
             });
             (here, named) = resolved(root, inner?, named);
         }
+        // A variant is one of its enum; another object inside belongs to a type without a name.
+        let is_inside = named == owner && here.get("properties").is_some();
+        named = named.filter(|_| !(is_own && is_inside));
     }
     owner.map(str::to_owned)
 }
 
 /// The schema of a field, which may be one of a variant only.
 fn field<'a>(schema: &'a Value, name: &str) -> Option<&'a Value> {
-    let own = schema.get("properties").and_then(|all| all.get(name));
-    own.or_else(|| variants(schema).find_map(|variant| field(variant, name)))
+    own_field(schema, name).or_else(|| variants(schema).find_map(|variant| field(variant, name)))
+}
+
+fn own_field<'a>(schema: &'a Value, name: &str) -> Option<&'a Value> {
+    schema.get("properties")?.get(name)
 }
 
 /// Follows references to named types, also those of an `Option`.
@@ -82,6 +89,13 @@ mod tests {
     #[derive(schemars::JsonSchema, serde::Serialize)]
     struct Port {
         source: Option<Source>,
+        inline: Inline,
+    }
+
+    #[derive(schemars::JsonSchema, serde::Serialize)]
+    #[schemars(inline)]
+    struct Inline {
+        field: u8,
     }
 
     #[derive(schemars::JsonSchema, serde::Serialize)]
@@ -98,6 +112,9 @@ mod tests {
         check("spec.ports[]", Some("Spec"));
         check("spec.ports[].source", Some("Port"));
         check("spec.named{}.source.Git", Some("Source"));
+        check("spec.named{}.source.Git.branch", Some("Source"));
+        check("spec.ports[].inline", Some("Port"));
+        check("spec.ports[].inline.field", None);
         check("spec.none", None);
         check("", None);
     }

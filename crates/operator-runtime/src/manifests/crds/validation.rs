@@ -2,10 +2,11 @@
 //!
 //! The rules are those of `apiextensions.k8s.io/v1` (Kubernetes documentation, "Extend the Kubernetes API with
 //! CustomResourceDefinitions"; the details are those of Kubernetes 1.37). A test asks a real API server about thousands of
-//! CRDs. These are left to the API server: whether a CEL rule compiles, what it costs, and whether a default fulfils it; the
-//! format of a default; the conversion webhook.
+//! CRDs. These are left to the API server: whether a default fulfils a CEL rule; the format of a default; the conversion
+//! webhook.
 
 mod branches;
+mod cel;
 mod defaults;
 mod definition;
 mod fields;
@@ -18,6 +19,8 @@ mod schema;
 use std::fmt;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+
+pub(super) use cel::escape;
 
 /// Why the API server refuses a CRD.
 #[derive(Clone, Debug, PartialEq, Eq)]

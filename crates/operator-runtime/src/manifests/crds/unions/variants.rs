@@ -4,33 +4,10 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use super::{super::structural::KEEPS, entries, is_null};
-
-/// The words that CEL reserves, which a name in a rule has underscores around (Kubernetes documentation, "Extend the Kubernetes API
-/// with CustomResourceDefinitions", "Validation rules").
-const RESERVED: [&str; 21] = [
-    "as",
-    "break",
-    "const",
-    "continue",
-    "else",
-    "false",
-    "for",
-    "function",
-    "if",
-    "import",
-    "in",
-    "let",
-    "loop",
-    "namespace",
-    "null",
-    "package",
-    "return",
-    "true",
-    "var",
-    "void",
-    "while",
-];
+use super::{
+    super::{structural::KEEPS, validation::escape},
+    entries, is_null,
+};
 
 /// Merges `variants` into the schema that has them: the fields of all objects, an integer or a text, or else any value.
 ///
@@ -193,31 +170,22 @@ fn is_tag(name: &str, variants: &[&Value]) -> bool {
         })
 }
 
-/// The rule that a variant has its fields.
+/// The rule that a variant has those of its fields that a rule can name.
 fn rule<'a>(tag: &str, text: &str, fields: impl Iterator<Item = &'a str>) -> Option<Value> {
-    let fields: Vec<_> = fields.collect();
+    let escaped_tag = escape(tag)?;
+    let fields = fields.filter_map(|name| Some((name, escape(name)?)));
+    let (fields, escaped): (Vec<_>, Vec<_>) = fields.unzip();
     if fields.is_empty() {
         return None;
     }
-    let has: Vec<_> = fields
+    let has: Vec<_> = escaped
         .iter()
-        .map(|name| format!("has(self.{})", escaped(name)))
+        .map(|name| format!("has(self.{name})"))
         .collect();
     let rule = format!(
-        "self.{} != {} || {}",
-        escaped(tag),
+        "self.{escaped_tag} != {} || {}",
         Value::from(text),
         has.join(" && ")
     );
     Some(json!({ "rule": rule, "message": format!("{tag} {text} needs {}", fields.join(", ")) }))
-}
-
-/// A field name as CEL writes it.
-fn escaped(name: &str) -> String {
-    if RESERVED.contains(&name) {
-        return format!("__{name}__");
-    }
-    let escaped = name.replace("__", "__underscores__");
-    let escaped = escaped.replace('.', "__dot__").replace('-', "__dash__");
-    escaped.replace('/', "__slash__")
 }

@@ -23,8 +23,6 @@ pub(super) struct Around {
     pub(super) in_head: bool,
     /// It may have a default.
     pub(super) has_defaults: bool,
-    /// The API server knows which old value belongs to a new one, so rules may use `oldSelf`.
-    pub(super) has_old: bool,
 }
 
 /// The keywords that are set. The API server does not tell false, an empty text, an empty list and no properties from an absent

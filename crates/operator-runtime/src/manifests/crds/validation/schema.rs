@@ -6,7 +6,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
 use serde_json::Value;
 
 use super::{
-    Refusals, branches, defaults, keywords,
+    Refusals, branches, cel, defaults, keywords,
     node::{ANYTHING, Around, HEAD, META, TYPED, is_true, items, set, type_of},
     rules,
 };
@@ -41,6 +41,7 @@ const BESIDE_STATUS: [&str; 22] = [
 
 /// Judges the schema of a version.
 pub(super) fn check(schema: &JSONSchemaProps, has_status: bool, refusals: &mut Refusals) {
+    let before = refusals.list.len();
     if schema.nullable == Some(true) {
         refusals.add(ROOT, "the object itself is `nullable`");
     }
@@ -58,16 +59,19 @@ pub(super) fn check(schema: &JSONSchemaProps, has_status: bool, refusals: &mut R
         is_root: true,
         in_head: false,
         has_defaults: true,
-        has_old: true,
     };
     check_at(schema, root, refusals);
     defaults::check(schema, true, refusals);
+    // The API server compiles the rules of a valid schema only.
+    if refusals.list.len() == before {
+        cel::check(schema, refusals);
+    }
 }
 
 fn check_at(schema: &JSONSchemaProps, around: Around, refusals: &mut Refusals) {
     keywords::check(schema, around, refusals);
     structure(schema, around, refusals);
-    rules::check(schema, around, refusals);
+    rules::check(schema, refusals);
     branches::check(schema, around, refusals);
     let is_resource = around.is_root || is_true(schema.x_kubernetes_embedded_resource);
     for (name, field) in schema.properties.iter().flatten() {
@@ -76,7 +80,6 @@ fn check_at(schema: &JSONSchemaProps, around: Around, refusals: &mut Refusals) {
             is_root: false,
             in_head: around.in_head || is_head,
             has_defaults: around.has_defaults && !(around.is_root && is_head),
-            ..around
         };
         refusals.field(name, |refusals| check_at(field, around, refusals));
     }
@@ -91,7 +94,6 @@ fn check_at(schema: &JSONSchemaProps, around: Around, refusals: &mut Refusals) {
     if let Some(items) = items(schema) {
         let around = Around {
             is_root: false,
-            has_old: around.has_old && schema.x_kubernetes_list_type.as_deref() == Some("map"),
             ..around
         };
         refusals.below("[]", |refusals| check_at(items, around, refusals));
