@@ -16,7 +16,7 @@ use crate::{
     cli::{Api, TypeFlags},
     engine::{Request, Workspace, next},
     error::{Failure, Result},
-    name::{AnsiblePath, Kind},
+    name::{AnsiblePath, Kind, kubernetes},
     plan::NamedFiles,
     project::{CreateApi, Fields, Gvk},
     prompt::Prompt,
@@ -42,7 +42,9 @@ pub fn run(
         .map(|it| Source::playbook(&workspace.root, it))
         .transpose()?;
     let gvk = type_of(before, &named(api, [&role, &playbook]), prompt, true)?;
-    let namespaced = api.namespaced.unwrap_or(true);
+    let core = kubernetes::find(gvk.group.as_str(), gvk.version, &gvk.kind);
+    let core = core.filter(|_| api.resource == Some(false));
+    let namespaced = core.map_or(api.namespaced.unwrap_or(true), |core| core.namespaced);
     let role = match flags.generate_role {
         true => Some(skeleton::role(&gvk.kind, namespaced)?),
         false => role,

@@ -86,13 +86,11 @@ impl<'a, K: AnsibleObject> Reconcile<'a, K> {
         if is_new {
             self.report(&Phase::Running, None).await?;
         }
-        let begin = Instant::now();
         let outcome = match self.measured(found, &whole, false).await {
             Ok(Run::Done(outcome)) => outcome,
             Ok(Run::Deleted) => return Ok(Action::requeue(FIRST)),
             Err(error) => return self.failed(inputs, &Outcome::default(), error).await,
         };
-        tracing::info!(took = ?begin.elapsed(), events = outcome.events, stats = ?outcome.stats, "the run ended");
         if let Some(error) = failure(&outcome) {
             return self.failed(inputs, &outcome, error).await;
         }
@@ -185,7 +183,22 @@ impl<'a, K: AnsibleObject> Reconcile<'a, K> {
         let begin = Instant::now();
         let run = self.run(found, whole, is_finalizer).await;
         let has_succeeded = match &run {
-            Ok(Run::Done(outcome)) => failure(outcome).is_none(),
+            Ok(Run::Done(outcome)) => {
+                let (took, stats) = (begin.elapsed(), outcome.stats.unwrap_or_default());
+                let what = if is_finalizer {
+                    "the run of the finalizer ended"
+                } else {
+                    "the run ended"
+                };
+                tracing::info!(
+                    ?took,
+                    ok = stats.ok,
+                    changed = stats.changed,
+                    failed = stats.failures,
+                    "{what}"
+                );
+                failure(outcome).is_none()
+            }
             Ok(Run::Deleted) => return run,
             Err(_) => false,
         };

@@ -97,6 +97,16 @@ impl Begun {
     }
 }
 
+/// Says what to do about a Python without Ansible.
+fn help(why: String) -> String {
+    match why.contains("No module named 'ansible") {
+        true => format!(
+            "this Python has no ansible-core; `make ansible` installs it for `make run`, and ANSIBLE_PYTHON names another Python: {why}"
+        ),
+        false => why,
+    }
+}
+
 impl Drop for Begun {
     fn drop(&mut self) {
         self.cancel();
@@ -132,7 +142,7 @@ impl Server {
             let why = if ready.is_err() {
                 late
             } else {
-                lines.join("\n")
+                help(lines.join("\n"))
             };
             return Err(Error::Start(why));
         };
