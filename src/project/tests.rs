@@ -193,23 +193,6 @@ fn kubernetes_types() {
 }
 
 #[test]
-fn a_kind_of_kubernetes_is_not_one_of_another_project() {
-    let external = "networking v1 Ingress resource=false domain=io path=crds::v1::Ingress";
-    let before = project(&[external]);
-    let delete = |kind: &str| DeleteApi {
-        gvk: create(kind).gvk,
-        resource: Some(false),
-        controller: None,
-        controller_name: None,
-    };
-    let refused = before.delete_api(&delete("networking v1 Ingress"));
-    let text = refused.unwrap_err().what;
-    assert_eq!(text, "`networking/v1, Kind Ingress` is not in this project");
-    let left = before.delete_api(&delete("networking.io v1 Ingress"));
-    assert_eq!(left.unwrap().controllers().len(), 0);
-}
-
-#[test]
 fn a_controller_has_an_image_or_a_finalizer() {
     let before = project(&["cache v1 Redis finalizer"]);
     let forced = create("cache v1 Redis force image=redis");

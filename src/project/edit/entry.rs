@@ -102,10 +102,14 @@ impl Project {
     /// A copy of the entry of this group, version and kind, with its key. The rules allow one.
     pub(super) fn find(&self, gvk: &Gvk) -> Result<(Key, Resource), Absent> {
         let own = self.own_key(gvk);
+        // Some groups of Kubernetes have two names, such as `networking` and `networking.k8s.io`.
+        let meant = self.meaning_of(&own).unwrap_or(own);
         let exact = self.resources.keys().find(|key| key.gvk() == *gvk);
-        // Some groups of Kubernetes have two names, such as `networking` and `networking.k8s.io`. Neither means `networking.io`.
-        let key = exact.cloned().or_else(|| self.meaning_of(&own));
-        let key = key.unwrap_or(own);
+        let key = match exact {
+            Some(key) => key.clone(),
+            None if self.resources.contains_key(&meant) => meant,
+            None => self.external_of(gvk).cloned().unwrap_or(meant),
+        };
         match self.resources.get(&key) {
             Some(entry) => Ok((key, entry.clone())),
             None => Err(self.absent(key)),
