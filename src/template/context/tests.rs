@@ -77,7 +77,7 @@ fn an_api_in_full() {
             "import": "crate::api::cache::memcached::Memcached",
             "test_import": "demo::api::cache::memcached::Memcached", "test_type": "Memcached",
             "type_module": "crate::api::cache::memcached",
-            "own": true, "local": true, "external": false, "namespaced": true, "chart": null, "ansible": null, "type_path": null, "former": null,
+            "own": true, "local": true, "foreign": false, "external": false, "namespaced": true, "chart": null, "ansible": null, "type_path": null, "former": null,
         }),
     );
     assert_eq!(
