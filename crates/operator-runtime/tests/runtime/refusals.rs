@@ -175,6 +175,7 @@ fn fields() -> Vec<Value> {
         json!({ "x-kubernetes-int-or-string": true }),
         json!({ "x-kubernetes-int-or-string": true, "type": "string" }),
         json!({ "x-kubernetes-int-or-string": true, "anyOf": [{ "type": "integer" }, { "type": "string" }] }),
+        json!({ "x-kubernetes-int-or-string": true, "anyOf": [{ "type": "integer", "x-kubernetes-preserve-unknown-fields": false }, { "type": "string" }] }),
         json!({ "x-kubernetes-int-or-string": true, "anyOf": [{ "type": "string" }, { "type": "integer" }] }),
         json!({ "x-kubernetes-int-or-string": true, "allOf": [{ "anyOf": [{ "type": "integer" }, { "type": "string" }] }, { "pattern": "a" }] }),
         json!({ "x-kubernetes-int-or-string": true, "anyOf": [{ "type": "integer", "nullable": false }, { "type": "string" }] }),

@@ -52,6 +52,10 @@ fn branches(
         };
         check_branch(branch, whole, either, around, refusals);
     }
+    // Their types are taken, and what they say in vain is not.
+    for branch in schema.any_of.iter().flatten().filter(|_| either.here) {
+        keywords::check(branch, around, refusals);
+    }
     let any = schema.any_of.iter().flatten().filter(|_| !either.here);
     let others = any.chain(schema.one_of.iter().flatten());
     for branch in others.chain(schema.not.as_deref()) {
