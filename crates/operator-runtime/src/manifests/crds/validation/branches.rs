@@ -52,7 +52,7 @@ fn branches(
         };
         check_branch(branch, whole, either, around, refusals);
     }
-    // Their types are taken, and what they say in vain is not.
+    // The API server takes the types of these two branches, and still judges their other keywords.
     for branch in schema.any_of.iter().flatten().filter(|_| either.here) {
         keywords::check(branch, around, refusals);
     }
