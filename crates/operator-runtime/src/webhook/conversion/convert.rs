@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde_json::{Value, from_slice, from_str, from_value, to_value};
+use serde_json::{Value, from_str, from_value, to_value};
 
 use super::{
     Spoke, annotation,
@@ -10,7 +10,7 @@ use super::{
     node::Node,
     object::{self, Fields},
     unknown::carry_object,
-    version::{Reason, read, write},
+    version::{Reason, is_same, read, write},
 };
 use crate::object::TypedObject;
 
@@ -24,29 +24,29 @@ pub(super) fn convert<H: TypedObject>(
 ) -> Result<(), Reason> {
     let metadata = object.get("metadata").ok_or("it has no metadata")?.get();
     let source = object::read(object).map_err(text)?;
-    let (mut hub, taken) = match from {
-        Some(spoke) => spoke.version.up(&source)?,
-        None => read::<H>(&source)?,
+    let hub = || match from {
+        Some(spoke) => spoke.version.up(&source),
+        None => read::<H>(&source),
     };
+    let (mut content, taken) = hub()?;
     let key = format!("conversion.{}/{}", H::group(&()), H::version(&()));
     let annotations = source
         .get("metadata")
         .and_then(|node| node.get("annotations"));
     let annotation = annotations.and_then(|node| node.get(&key));
-    if taken.is_none()
-        && annotation.is_none()
-        && let Some(json) = plainly(&mut hub, to)?
-    {
-        let content = from_slice(&json).map_err(text)?;
-        object.write(api_version, metadata, &content, output);
-        return Ok(());
+    if taken.is_none() && annotation.is_none() {
+        if let Some(json) = plainly(content, to)? {
+            let written = object.write(api_version, metadata, &json, output);
+            return written.map_err(text);
+        }
+        (content, _) = hub()?;
     }
 
     // The hub keeps nothing, so an annotation on it is ignored.
     let kept = annotation.and_then(Node::as_str);
     let kept = kept.and_then(|kept| parse(&key, kept));
     let kept = from.zip(kept);
-    let (json, keeps) = carefully(hub, &source, taken.as_ref(), kept, to)?;
+    let (json, keeps) = carefully(content, &source, taken.as_ref(), kept, to)?;
     if let Some(keeps) = &keeps {
         annotation::expect_room(annotations, &key, keeps)?;
     }
@@ -56,22 +56,18 @@ pub(super) fn convert<H: TypedObject>(
             .into(),
         false => Cow::Borrowed(metadata),
     };
-    let json = json.to_string();
-    let content = from_str(&json).map_err(text)?;
-    object.write(api_version, &metadata, &content, output);
-    Ok(())
+    let written = object.write(api_version, &metadata, &json.to_string(), output);
+    written.map_err(text)
 }
 
 /// The JSON of the object in the other version, unless an annotation has to keep a part of the hub.
-fn plainly<H: TypedObject>(hub: &mut H, to: Option<&Spoke<H>>) -> Result<Option<Vec<u8>>, Reason> {
+fn plainly<H: TypedObject>(mut hub: H, to: Option<&Spoke<H>>) -> Result<Option<String>, Reason> {
     let Some(spoke) = to else {
-        return write(hub).map(Some);
+        return write(&mut hub).map(Some);
     };
-    let (json, back) = spoke.version.down(hub.clone())?;
-    let is_whole = match back {
-        Some(mut back) => write(&mut back)? == write(hub)?,
-        None => true,
-    };
+    let before = write(&mut hub)?;
+    let (json, back) = spoke.version.down(hub)?;
+    let is_whole = back.is_none_or(|mut back| is_same(&mut back, &before));
     Ok(is_whole.then_some(json))
 }
 
@@ -121,7 +117,7 @@ fn carefully<H: TypedObject>(
     };
     let (output, back) = spoke.version.down(hub)?;
     let back = back.map(to_value).transpose().map_err(text)?;
-    let mut output = from_slice(&output).map_err(text)?;
+    let mut output = from_str(&output).map_err(text)?;
     carry(&mut output);
     let kept = back.map(|back| Kept::difference(&json, &back));
     let kept = kept.map(|kept| kept.without(|path| spoke.may_lose(path.iter().copied())));

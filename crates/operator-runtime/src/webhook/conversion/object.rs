@@ -31,35 +31,42 @@ impl<'a> Fields<'a> {
         value.ok().map(|Text(text)| text)
     }
 
-    /// Appends this object with another `metadata`, and with its fields in another version.
+    /// Appends this object with another `metadata`, and with its fields in another version: `content` is the JSON of the
+    /// object in that version.
     pub(super) fn write(
         &self,
         api_version: &str,
         metadata: &str,
-        content: &Fields,
+        content: &str,
         output: &mut Vec<u8>,
-    ) {
+    ) -> Result<(), serde_json::Error> {
         let kind = self.get("kind").map_or("null", RawValue::get);
-        let head = [
-            r#"{"apiVersion":"#,
-            &Value::from(api_version).to_string(),
-            r#","kind":"#,
-            kind,
-            r#","metadata":"#,
-            metadata,
-        ];
-        head.iter().for_each(|part| output.extend(part.as_bytes()));
-        for (key, value) in content
-            .0
-            .iter()
-            .filter(|(key, _)| !HEAD.contains(&key.as_ref()))
-        {
+        let start = format!(
+            r#"{{"apiVersion":{},"kind":{kind},"metadata":"#,
+            Value::from(api_version)
+        );
+        // A Kubernetes type serializes in this order, with the metadata that `version::write` gives it.
+        let rest = content
+            .strip_prefix(&start)
+            .and_then(|it| it.strip_prefix("{}"));
+        output.extend(start.as_bytes());
+        output.extend(metadata.as_bytes());
+        if let Some(rest) = rest {
+            output.extend(rest.as_bytes());
+            return Ok(());
+        }
+        let content: Fields = serde_json::from_str(content)?;
+        for (key, value) in &content.0 {
+            if HEAD.contains(&key.as_ref()) {
+                continue;
+            }
             let key = Value::from(key.as_ref()).to_string();
             for part in [",", &key, ":", value.get()] {
                 output.extend(part.as_bytes());
             }
         }
         output.push(b'}');
+        Ok(())
     }
 }
 

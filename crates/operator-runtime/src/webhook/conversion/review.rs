@@ -182,15 +182,14 @@ impl Review {
         }
         let weight = self.text.weight();
         let object = mem::take(&mut self.text.object);
-        let text = from_utf8(&object).map_err(|_| StatusCode::BAD_REQUEST)?;
-        let object: &RawValue = serde_json::from_str(text).map_err(|_| StatusCode::BAD_REQUEST)?;
+        let object = from_utf8(&object).map_err(|_| StatusCode::BAD_REQUEST)?;
         if weight > self.memory {
             self.fail(format!(
                 "object {index} may take up {weight} bytes, more than `--webhook-memory`"
             ));
         }
         if self.failure.is_some() {
-            return Ok(());
+            return expect_json(object);
         }
         let before = self.answer.len();
         if index > 0 {
@@ -198,6 +197,7 @@ impl Review {
         }
         let (desired, answer) = (&self.desired, &mut self.answer);
         if let Err(reason) = convert_object(conversions, object, desired, answer, panicked) {
+            expect_json(object)?;
             answer.truncate(before);
             let what = describe(object, index, desired);
             self.fail(format!("cannot convert {what}: {reason}"));
@@ -235,14 +235,20 @@ pub(crate) fn convert(
     review.end()
 }
 
+/// Refuses a body with an object that is no JSON.
+fn expect_json(object: &str) -> Result<(), StatusCode> {
+    let json = serde_json::from_str::<IgnoredAny>(object);
+    json.map(drop).map_err(|_| StatusCode::BAD_REQUEST)
+}
+
 fn convert_object(
     conversions: &[Conversion],
-    object: &RawValue,
+    object: &str,
     desired: &str,
     answer: &mut Vec<u8>,
     panicked: &dyn Fn(),
 ) -> Result<(), Reason> {
-    let fields: Fields = serde_json::from_str(object.get()).map_err(|error| error.to_string())?;
+    let fields: Fields = serde_json::from_str(object).map_err(|error| error.to_string())?;
     let kind = fields.text("kind").ok_or("it has no kind")?;
     let api_version = fields.text("apiVersion").ok_or("it has no apiVersion")?;
     let (group, from) = split(&api_version);
@@ -260,7 +266,7 @@ fn convert_object(
         }
     }
     if from == to {
-        answer.extend(object.get().as_bytes());
+        answer.extend(object.trim().as_bytes());
         return Ok(());
     }
     let convert = || {
@@ -293,8 +299,8 @@ fn split(api_version: &str) -> (&str, &str) {
 }
 
 /// Describes the object, such as `Widget default/a from v1 to v2`.
-fn describe(object: &RawValue, index: usize, to: &str) -> String {
-    let fields = serde_json::from_str::<Fields>(object.get()).unwrap_or(Fields(Vec::new()));
+fn describe(object: &str, index: usize, to: &str) -> String {
+    let fields = serde_json::from_str::<Fields>(object).unwrap_or(Fields(Vec::new()));
     let metadata = fields.get("metadata").map_or("{}", RawValue::get);
     let metadata = serde_json::from_str::<Fields>(metadata).unwrap_or(Fields(Vec::new()));
     let name = match (metadata.text("namespace"), metadata.text("name")) {

@@ -1,5 +1,7 @@
 //! Splits the text of a review while it arrives.
 
+use memchr::memchr2;
+
 /// A boundary in the text.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Found {
@@ -33,7 +35,8 @@ pub(super) struct Text {
 impl Text {
     /// Consumes `part` up to the next boundary, or all of it if there is none.
     pub(super) fn next(&mut self, part: &mut &[u8]) -> Option<Found> {
-        for (index, byte) in part.iter().enumerate() {
+        let mut index = 0;
+        while let Some(byte) = part.get(index) {
             let found = match self.is_list {
                 true => self.in_list(*byte),
                 false => self.in_outline(*byte),
@@ -49,6 +52,10 @@ impl Text {
                 }
                 *part = &part[rest..];
                 return Some(found);
+            }
+            index += 1;
+            if self.is_list {
+                index += self.plain(&part[index..]);
             }
         }
         if self.is_list {
@@ -121,6 +128,16 @@ impl Text {
             _ => {}
         }
         self.is_list.then_some(Found::List)
+    }
+
+    /// The number of bytes of a list that change nothing here: most of them are in strings.
+    fn plain(&self, rest: &[u8]) -> usize {
+        let next = match (self.is_string, self.is_escaped) {
+            (_, true) => Some(0),
+            (true, false) => memchr2(b'"', b'\\', rest),
+            (false, false) => rest.iter().position(|byte| br#"",[]{}"#.contains(byte)),
+        };
+        next.unwrap_or(rest.len())
     }
 
     /// Whether a byte starts a string, is part of one, or ends it.

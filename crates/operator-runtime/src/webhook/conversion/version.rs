@@ -1,6 +1,6 @@
 //! A version beside the hub, without its type parameter.
 
-use std::{marker::PhantomData, mem};
+use std::{io, marker::PhantomData, mem};
 
 #[cfg(feature = "testing")]
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
@@ -20,7 +20,7 @@ pub(super) trait Version<H>: Send + Sync {
 
     /// The JSON of the object in this version, with meaningless metadata; and the hub after a round trip, unless
     /// the object does not convert back.
-    fn down(&self, hub: H) -> Result<(Vec<u8>, Option<H>), Reason>;
+    fn down(&self, hub: H) -> Result<(String, Option<H>), Reason>;
 
     /// The hub in this version, without metadata.
     fn show(&self, hub: H) -> Result<Value, Reason>;
@@ -66,7 +66,7 @@ where
         Ok(((self.up)(spoke)?, taken))
     }
 
-    fn down(&self, hub: H) -> Result<(Vec<u8>, Option<H>), Reason> {
+    fn down(&self, hub: H) -> Result<(String, Option<H>), Reason> {
         let mut spoke = (self.down)(hub)?;
         let json = write(&mut spoke)?;
         Ok((json, (self.up)(spoke).ok()))
@@ -103,9 +103,31 @@ pub(super) fn read<K: TypedObject>(object: &Node) -> Result<(K, Option<Value>), 
 }
 
 /// An object as JSON, with meaningless metadata.
-pub(super) fn write<K: TypedObject>(object: &mut K) -> Result<Vec<u8>, Reason> {
+pub(super) fn write<K: TypedObject>(object: &mut K) -> Result<String, Reason> {
     let metadata = mem::take(object.meta_mut());
-    let json = serde_json::to_vec(object).map_err(|error| error.to_string());
+    let json = serde_json::to_string(object).map_err(|error| error.to_string());
     *object.meta_mut() = metadata;
     json
+}
+
+/// Whether the JSON of an object is `json`, which [`write`] returned for another one.
+pub(super) fn is_same<K: TypedObject>(object: &mut K, json: &str) -> bool {
+    mem::take(object.meta_mut());
+    let mut left = Expected(json.as_bytes());
+    serde_json::to_writer(&mut left, object).is_ok() && left.0.is_empty()
+}
+
+/// Takes only these bytes.
+struct Expected<'a>(&'a [u8]);
+
+impl io::Write for Expected<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let rest = self.0.strip_prefix(bytes);
+        self.0 = rest.ok_or(io::ErrorKind::InvalidData)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
