@@ -5,8 +5,8 @@
 //! lease duration from then on. The [`Fence`] enforces the deadline, whatever this task does.
 
 mod config;
-mod decide;
-mod elector;
+pub(crate) mod decide;
+pub(crate) mod elector;
 #[cfg(test)]
 mod simulation;
 

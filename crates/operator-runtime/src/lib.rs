@@ -65,6 +65,13 @@ mod object;
 mod queue;
 mod runnable;
 mod server;
+#[cfg(feature = "leader-election")]
+#[allow(
+    dead_code,
+    unused_imports,
+    reason = "the tasks that run the protocol use it"
+)]
+mod shards;
 #[cfg_attr(not(feature = "otlp"), path = "traces/off.rs")]
 mod traces;
 #[cfg_attr(not(feature = "webhooks"), path = "webhook/off.rs")]

@@ -12,15 +12,15 @@ use k8s_openapi::{
 ///
 /// The timestamps in the record come from another machine's wall clock, and no decision uses them.
 #[derive(Clone, Debug)]
-pub(super) struct Observed {
-    pub(super) lease: Lease,
+pub(crate) struct Observed {
+    pub(crate) lease: Lease,
     /// Time since boot.
-    pub(super) at: Duration,
+    pub(crate) at: Duration,
 }
 
 impl Observed {
     /// The observation after the Lease was seen at `now`. An unchanged record keeps its time.
-    pub(super) fn update(previous: Option<&Self>, lease: Lease, now: Duration) -> Self {
+    pub(crate) fn update(previous: Option<&Self>, lease: Lease, now: Duration) -> Self {
         let same = previous.filter(|previous| previous.lease.spec == lease.spec);
         Self {
             at: same.map_or(now, |previous| previous.at),
@@ -29,7 +29,7 @@ impl Observed {
     }
 
     /// The identity in the record; empty if there is no holder.
-    pub(super) fn holder(&self) -> &str {
+    pub(crate) fn holder(&self) -> &str {
         let spec = self.lease.spec.as_ref();
         spec.and_then(|spec| spec.holder_identity.as_deref())
             .unwrap_or_default()
@@ -38,7 +38,7 @@ impl Observed {
 
 /// The meaning of a record for one candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Decision {
+pub(crate) enum Decision {
     /// There is no holder, or the holder has not renewed for a lease duration.
     Free,
     /// The candidate itself holds the Lease.
@@ -49,7 +49,7 @@ pub(super) enum Decision {
 
 /// Decides by the duration in the record, which its holder relies on; `default` replaces a missing
 /// duration.
-pub(super) fn decide(
+pub(crate) fn decide(
     observed: &Observed,
     identity: &str,
     default: Duration,

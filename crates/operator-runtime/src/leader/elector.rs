@@ -15,7 +15,7 @@ use crate::client::fence::Fence;
 
 /// The next step. All times are times since boot.
 #[derive(Clone, Debug)]
-pub(super) enum Step {
+pub(crate) enum Step {
     /// Make this call, and pass its result to [`Elector::answer`].
     Call(Call),
     /// Wait until this time, or until the Lease changes.
@@ -28,7 +28,7 @@ pub(super) enum Step {
 
 /// A call for the Lease. Writes carry the expected resource version.
 #[derive(Clone, Debug)]
-pub(super) enum Call {
+pub(crate) enum Call {
     Get,
     Create(Box<Lease>),
     Replace(Box<Lease>),
@@ -36,7 +36,7 @@ pub(super) enum Call {
 
 /// The result of a call.
 #[derive(Clone, Debug)]
-pub(super) enum Answer {
+pub(crate) enum Answer {
     /// The current Lease.
     Lease(Box<Lease>),
     /// There is no Lease of this name.
@@ -74,7 +74,7 @@ enum Asked {
 
 /// The state machine of a candidate.
 #[derive(Debug)]
-pub(super) struct Elector {
+pub(crate) struct Elector {
     identity: String,
     timing: Timing,
     role: Role,
@@ -88,7 +88,7 @@ pub(super) struct Elector {
 }
 
 impl Elector {
-    pub(super) fn new(identity: String, timing: Timing) -> Self {
+    pub(crate) fn new(identity: String, timing: Timing) -> Self {
         Self {
             identity,
             timing,
@@ -101,12 +101,12 @@ impl Elector {
         }
     }
 
-    pub(super) fn identity(&self) -> &str {
+    pub(crate) fn identity(&self) -> &str {
         &self.identity
     }
 
     /// The time until which this process may write, if it leads.
-    pub(super) fn leads_until(&self) -> Option<Duration> {
+    pub(crate) fn leads_until(&self) -> Option<Duration> {
         match self.role {
             Role::Leader { until } => Some(until),
             _ => None,
@@ -114,7 +114,7 @@ impl Elector {
     }
 
     /// Permits writes as long as this process leads.
-    pub(super) fn guard(&self, fence: &Fence) {
+    pub(crate) fn guard(&self, fence: &Fence) {
         match self.leads_until() {
             Some(until) => fence.hold(until),
             None => fence.close(),
@@ -122,12 +122,12 @@ impl Elector {
     }
 
     /// The last seen holder of the Lease; empty if there was none.
-    pub(super) fn holder(&self) -> &str {
+    pub(crate) fn holder(&self) -> &str {
         self.observed.as_ref().map_or("", Observed::holder)
     }
 
     /// The next step at `now`. `wall` is written into the Lease, for people.
-    pub(super) fn step(&mut self, now: Duration, wall: Timestamp) -> Step {
+    pub(crate) fn step(&mut self, now: Duration, wall: Timestamp) -> Step {
         self.expire(now);
         let call = match self.role {
             Role::Lost => return Step::Lost,
@@ -157,7 +157,7 @@ impl Elector {
     }
 
     /// Takes the result of the call that [`step`](Self::step) returned.
-    pub(super) fn answer(&mut self, answer: Answer, now: Duration) {
+    pub(crate) fn answer(&mut self, answer: Answer, now: Duration) {
         let period = match self.role {
             Role::Follower => self.timing.poll,
             _ => self.timing.retry,
@@ -189,7 +189,7 @@ impl Elector {
     }
 
     /// Takes a Lease that was just seen.
-    pub(super) fn see(&mut self, lease: Lease, now: Duration) {
+    pub(crate) fn see(&mut self, lease: Lease, now: Duration) {
         let observed = Observed::update(self.observed.as_ref(), lease, now);
         if observed.holder() != self.identity {
             self.overtaken();
@@ -200,14 +200,14 @@ impl Elector {
     }
 
     /// Takes the deletion of the Lease. Its holder may lead until the lease would have expired.
-    pub(super) fn miss(&mut self, now: Duration) {
+    pub(crate) fn miss(&mut self, now: Duration) {
         self.overtaken();
         self.known = Known::NoLease;
         self.next = now + self.timing.poll;
     }
 
     /// Releases the Lease, or stops trying to acquire it. The caller no longer writes.
-    pub(super) fn leave(&mut self, now: Duration) {
+    pub(crate) fn leave(&mut self, now: Duration) {
         self.expire(now);
         self.role = match self.role {
             Role::Leader { until } => Role::Leaving { until },

@@ -1,0 +1,50 @@
+//! Shards: several active replicas, each with its own share of the objects.
+//!
+//! Everything here is pure: no clock, no network, no task. `model` explores the protocol exhaustively, and
+//! `simulation` runs it with the clocks and the faults of the real world.
+//!
+//! # The protocol
+//!
+//! The objects are divided into [`slots`] by the hash of a key. A process with an identity of its own is a
+//! [`member`]: it renews a Lease, and may write as long as its permit lasts, which is until the renew deadline
+//! after the last successful renewal was sent. The elected leader [deals](deal) the slots: it writes the
+//! [`assignment`], one object, by compare-and-swap. Members act on it, and say so in the [`notes`] on their
+//! Leases, which the leader keeps in its [`roll`].
+//!
+//! ```text
+//! Held{a} -> Filling{a, to b} -> Moving{a, to b} -> Held{b}, epoch + 1
+//!            b fills its cache   a stops            once a has said that it stopped, or is gone
+//! ```
+//!
+//! # What always holds
+//!
+//! 1. No two processes serve a slot at once, or have an open fence for it.
+//! 2. The epoch of a slot grows whenever the slot gets an owner: no two owners have the same epoch. A fence is of
+//!    one slot and one epoch, and never opens again.
+//! 3. Who has acted on an assignment serves no slot that this assignment gives to another.
+//! 4. A slot changes its owner only if the old one has said that its fence is closed, or is gone for ever.
+//! 5. When nothing fails any more, live members serve all slots in the end, each as many as the next, give or
+//!    take one.
+//!
+//! # Why
+//!
+//! - The assignment is a chain: each number of an object is written once, on top of the one before. Two dealers
+//!   cannot both go on from the same number, so it does not matter whether there is one leader.
+//! - What members say only grows true: who acted on number 7 and had stopped slot 3 by then has stopped it for
+//!   good, until a later number gives it back. A dealer may know less than is true, never more.
+//! - A permit ends before anybody can find that its member is gone, and its identity never comes back. A process
+//!   that does not know whether it has made its Lease, and does not find it, takes another identity
+//!   ([`Birth`](birth::Birth)); once it had a permit, it ends.
+//! - A new object, whatever became of the one before, starts with all slots free. A free slot gets an owner when
+//!   every member has acted on the new object and has stopped that slot: so nobody serves anything of the old one.
+//! - A member gets a slot only after it has acted on the object. So an object that it leaves for another can
+//!   never give it anything again that it would take.
+
+mod assignment;
+mod birth;
+mod deal;
+mod identity;
+mod member;
+mod notes;
+mod roll;
+mod slots;
