@@ -5,6 +5,7 @@ mod entry;
 mod listing;
 mod options;
 mod pace;
+mod part;
 mod store;
 #[cfg(test)]
 mod tests;
@@ -34,6 +35,7 @@ use entry::{Decode, decode, decode_dynamic, decode_metadata, decode_transformed}
 pub(crate) use entry::{Entry, Key, Stored, downcast};
 pub use options::StoreOptions;
 pub(crate) use pace::paced;
+use part::Part;
 pub use store::{Index, Store};
 pub(crate) use watch::Watching;
 
@@ -158,6 +160,7 @@ pub(crate) struct Source {
     handlers: Mutex<Vec<Handler>>,
     /// Whether the source has readers beside its subscribers.
     read: AtomicBool,
+    part: Mutex<Part>,
     /// Whether a user needs the type; otherwise, the source is empty while the API server does not serve it.
     required: AtomicBool,
     /// The number of namespaces that are not listed yet, once known.
@@ -265,6 +268,7 @@ impl Source {
             form: Mutex::new(form),
             handlers: Mutex::default(),
             read: AtomicBool::new(false),
+            part: Mutex::default(),
             required: AtomicBool::new(false),
             unlisted: latch::channel(None).0,
             hindrance: Mutex::new("not started".to_owned()),

@@ -17,7 +17,7 @@ use kube::{
     config::{KubeConfigOptions, Kubeconfig},
 };
 
-pub use fence::NotLeading;
+pub use fence::{NotLeading, NotOwning};
 pub(crate) use limit::TooLong;
 pub(crate) use warnings::Warnings;
 
@@ -51,6 +51,25 @@ pub(crate) struct Clients {
     pub(crate) lease: Client,
 }
 
+/// The fences of a process.
+#[derive(Clone, Debug)]
+pub(crate) struct Fences {
+    /// That of the leader.
+    pub(crate) leader: Fence,
+    /// That of a replica with a share of the objects; within it, each slot has its own.
+    pub(crate) member: Option<Fence>,
+}
+
+impl Fences {
+    /// Those of a process without an election.
+    pub(crate) fn open() -> Self {
+        Self {
+            leader: Fence::open(),
+            member: None,
+        }
+    }
+}
+
 /// The observers of every call.
 #[derive(Clone)]
 pub(crate) struct Observers {
@@ -62,11 +81,15 @@ impl Clients {
     /// Builds the clients. None retries: the retries of a controller show in its metrics and back off.
     ///
     /// Calls write only if the fence permits it or [in every replica](fence::in_every_replica), and are
-    /// aborted after `margin` without an acknowledgement by the network.
+    /// aborted after `margin` without an acknowledgement by the network. With shards, `member` is the fence of
+    /// this replica's share.
     pub(crate) fn new(
         mut config: Config,
         metrics: &Metrics,
-        fence: &Fence,
+        Fences {
+            leader: fence,
+            member,
+        }: &Fences,
         margin: Duration,
     ) -> Result<Self, Error> {
         let observers = Observers {
@@ -90,7 +113,10 @@ impl Clients {
         let unfenced = client(&Fence::open())?;
         let calls = match fence.is_always_open() {
             true => unfenced.clone(),
-            false => fence::either(client(fence)?, unfenced.clone()),
+            false => {
+                let sharded = member.as_ref().map(client).transpose()?;
+                fence::either(client(fence)?, unfenced.clone(), sharded)
+            }
         };
         Ok(Self {
             calls,

@@ -7,7 +7,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 use crate::{
     cache::{Cache, Source, Store, StoreOptions},
-    client::{Clients, fence::Fence},
+    client::{Clients, Fences},
     error::Error,
     metrics::Metrics,
     object::{ScopedResource, TypedObject},
@@ -24,11 +24,11 @@ impl Cluster {
     pub(crate) fn new(
         config: Config,
         metrics: &Metrics,
-        fence: &Fence,
+        fences: &Fences,
         margin: Duration,
     ) -> Result<Self, Error> {
         Ok(Self {
-            clients: Clients::new(config, metrics, fence, margin)?,
+            clients: Clients::new(config, metrics, fences, margin)?,
             cache: Cache::default(),
         })
     }
@@ -107,7 +107,7 @@ mod tests {
 
     fn cluster(server: &str) -> Result<Cluster, Error> {
         let config = Config::new(server.parse().unwrap());
-        Cluster::new(config, &Metrics::default(), &Fence::open(), Duration::MAX)
+        Cluster::new(config, &Metrics::default(), &Fences::open(), Duration::MAX)
     }
 
     #[tokio::test]

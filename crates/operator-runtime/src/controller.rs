@@ -31,6 +31,7 @@ use crate::{
     error::TaskError,
     object::{Rules, ScopedResource, Selector, TypedObject, Verb},
     queue::LOW_PRIORITY,
+    shards::{Key, ShardKey},
 };
 
 pub use action::Action;
@@ -70,6 +71,7 @@ pub(crate) struct Definition<C> {
     retries: Retries,
     resync_priority: i32,
     needs_leadership: bool,
+    sharded: Option<Key>,
     /// The types that it writes, but does not watch.
     written: Vec<ApiResource>,
     uses_spokes: bool,
@@ -223,6 +225,7 @@ where
             retries: Retries::default(),
             resync_priority: LOW_PRIORITY,
             needs_leadership: true,
+            sharded: None,
             written: Vec::new(),
             uses_spokes: false,
             condition: ReadyCondition::default(),
@@ -307,6 +310,18 @@ where
     #[must_use]
     pub fn without_leadership(mut self) -> Self {
         self.definition.needs_leadership = false;
+        self
+    }
+
+    /// Shares the objects among all replicas, by a key that never changes. Each replica reconciles its share, and
+    /// keeps only this share in memory, with the children that it [owns](Self::owns); a [`Store`](crate::Store)
+    /// of the same type keeps all of it. An object is never reconciled by two replicas at once, not even
+    /// while replicas come, go or hang: see [the guide](crate::guide::shards).
+    ///
+    /// Without the flag `--shards`, the leader reconciles all objects.
+    #[must_use]
+    pub fn sharded(mut self, by: ShardKey<K>) -> Self {
+        self.definition.sharded = Some(by.key);
         self
     }
 

@@ -118,6 +118,8 @@ pub enum ElectionError {
         "--leader-elect-renew-deadline ({0:?}) must be longer than {JITTER} times --leader-elect-retry-period ({1:?})"
     )]
     Renew(Duration, Duration),
+    #[error("--shards needs an election: add --leader-elect")]
+    Shards,
     #[error("not in a pod: set --leader-elect-resource-namespace to the namespace of the lease")]
     Namespace,
     #[error("cannot get random numbers from the operating system")]

@@ -10,7 +10,7 @@ pub(crate) mod elector;
 #[cfg(test)]
 mod simulation;
 
-use std::pin::pin;
+use std::{collections::BTreeMap, pin::pin};
 
 use futures::{
     FutureExt, Stream, StreamExt, TryStreamExt,
@@ -28,10 +28,10 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-pub use config::LeaderElectionFlags;
 pub(crate) use config::{Candidate, Timing};
+pub use config::{LeaderElectionFlags, ShardLimit};
 
-use crate::{client::fence::Fence, clock::since_boot, error::chain};
+use crate::{client::fence::Fence, clock::since_boot, error::chain, shards::Birth};
 use elector::{Answer, Call, Elector, Step};
 
 /// Whether this process leads. Clones share the state.
@@ -63,7 +63,7 @@ impl Leadership {
         &self.lost
     }
 
-    /// Receives changes of leadership, for `leader_election_master_status`.
+    /// Receives changes of leadership.
     pub(crate) fn leads(&self) -> watch::Receiver<bool> {
         self.leads.clone()
     }
@@ -80,6 +80,16 @@ pub(crate) struct Election {
 impl Election {
     /// Joins the election. `client` must not be behind `fence`, which this task opens and closes.
     pub(crate) fn start(client: Client, candidate: Candidate, fence: Fence) -> Self {
+        Self::with_notes(client, candidate, fence, None)
+    }
+
+    /// Like [`start`](Self::start); while it holds the Lease, this process also writes the notes on it.
+    pub(crate) fn with_notes(
+        client: Client,
+        candidate: Candidate,
+        fence: Fence,
+        notes: Option<watch::Receiver<Notes>>,
+    ) -> Self {
         let (sender, leads) = watch::channel(false);
         let (leave, lost) = (CancellationToken::new(), CancellationToken::new());
         let leadership = Leadership {
@@ -91,6 +101,7 @@ impl Election {
             namespace,
             identity,
             timing,
+            ..
         } = candidate;
         let task = Task {
             api: Api::namespaced(client, &namespace),
@@ -100,6 +111,8 @@ impl Election {
             fence,
             leads: sender,
             holder: None,
+            birth: Birth::default(),
+            notes,
             leave: leave.clone(),
         };
         let task = tokio::spawn(async move {
@@ -129,6 +142,23 @@ impl Election {
     }
 }
 
+/// Labels and annotations of a Lease.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Notes {
+    pub(crate) labels: BTreeMap<String, String>,
+    pub(crate) annotations: BTreeMap<String, String>,
+}
+
+/// Waits for new notes, for ever if there are none.
+async fn changed(notes: &mut Option<watch::Receiver<Notes>>) {
+    if let Some(notes) = notes
+        && notes.changed().await.is_ok()
+    {
+        return;
+    }
+    std::future::pending().await
+}
+
 #[derive(PartialEq, Eq)]
 enum End {
     Lost,
@@ -144,6 +174,8 @@ struct Task {
     leads: watch::Sender<bool>,
     /// The last logged holder.
     holder: Option<String>,
+    birth: Birth,
+    notes: Option<watch::Receiver<Notes>>,
     leave: CancellationToken,
 }
 
@@ -158,7 +190,11 @@ impl Task {
             match step {
                 Step::Call(call) => {
                     let reads = matches!(call, Call::Get);
-                    let answer = self.call(call).await;
+                    let answer = self.call(call.clone()).await;
+                    // Only the Lease of a member has an identity that nobody else may take up.
+                    if self.notes.is_some() && self.birth.answer(&call, &answer) {
+                        return End::Lost;
+                    }
                     changes = match &answer {
                         Answer::Lease(lease) if reads => self.changes(lease).boxed(),
                         _ => stream::pending().boxed(),
@@ -177,6 +213,7 @@ impl Task {
                             Some(lease) => self.elector.see(lease, since_boot()),
                             None => changes = stream::pending().boxed(),
                         },
+                        () = changed(&mut self.notes), if leads => self.elector.hurry(since_boot()),
                     }
                 }
                 Step::Lost => return End::Lost,
@@ -186,7 +223,7 @@ impl Task {
     }
 
     /// Makes one call. Its timeout ends with the leadership, so that the loss is noticed.
-    async fn call(&self, call: Call) -> Answer {
+    async fn call(&mut self, call: Call) -> Answer {
         let params = PostParams::default();
         let left = self
             .elector
@@ -197,9 +234,11 @@ impl Task {
             Call::Get => timeout(limit, self.api.get(&self.name)).await,
             Call::Create(mut lease) => {
                 lease.metadata.name = Some(self.name.clone());
+                self.note(&mut lease);
                 timeout(limit, self.api.create(&params, &lease)).await
             }
-            Call::Replace(lease) => {
+            Call::Replace(mut lease) => {
+                self.note(&mut lease);
                 timeout(limit, self.api.replace(&self.name, &params, &lease)).await
             }
         };
@@ -215,6 +254,17 @@ impl Task {
         };
         tracing::warn!(lease = %self.name, error, "cannot reach the lease, retrying");
         Answer::Failed
+    }
+
+    fn note(&mut self, lease: &mut Lease) {
+        let Some(notes) = &mut self.notes else {
+            return;
+        };
+        let notes = notes.borrow_and_update().clone();
+        let labels = lease.metadata.labels.get_or_insert_default();
+        labels.extend(notes.labels);
+        let annotations = lease.metadata.annotations.get_or_insert_default();
+        annotations.extend(notes.annotations);
     }
 
     /// The changes of the Lease after `lease`. The watch only speeds up the takeover after a release: it

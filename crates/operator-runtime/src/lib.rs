@@ -65,12 +65,6 @@ mod object;
 mod queue;
 mod runnable;
 mod server;
-#[cfg(feature = "leader-election")]
-#[allow(
-    dead_code,
-    unused_imports,
-    reason = "the tasks that run the protocol use it"
-)]
 mod shards;
 #[cfg_attr(not(feature = "otlp"), path = "traces/off.rs")]
 mod traces;
@@ -83,7 +77,7 @@ pub use apply::{
 };
 pub use axum;
 pub use cache::{Index, ObjectEvent, Store, StoreOptions};
-pub use client::NotLeading;
+pub use client::{NotLeading, NotOwning};
 pub use clock::Clock;
 pub use cluster::Cluster;
 pub use controller::{
@@ -93,7 +87,7 @@ pub use error::{ElectionError, Error, TaskError, in_one_line};
 pub use k8s_openapi::{self, schemars};
 pub use kube::{self, runtime::reflector::ObjectRef};
 #[cfg(feature = "leader-election")]
-pub use leader::LeaderElectionFlags;
+pub use leader::{LeaderElectionFlags, ShardLimit};
 pub use logs::LogFormat;
 pub use manager::{Flags, Manager, ManagerOptions, Serves, WatchScope};
 pub use manifests::{CrdError, Crds, Refusal, migrate, refusals, structural};
@@ -106,6 +100,7 @@ pub use queue::LOW_PRIORITY;
 pub use server::Address;
 #[cfg(feature = "metrics")]
 pub use server::MetricsFlags;
+pub use shards::ShardKey;
 pub use tokio_util::sync::CancellationToken;
 
 // The pages link to items of most features.

@@ -42,7 +42,7 @@ use crate::apply::Everything;
 use crate::{
     apply::{Applier, writer::Writer},
     cache::{Key, Store, StoreOptions},
-    client::{self, fence::Fence},
+    client::{self, Fences, fence::Fence},
     clock::Clock,
     cluster::{Cluster, Clusters},
     controller::{
@@ -58,6 +58,7 @@ use crate::{
     queue::Queue,
     runnable::Runnable,
     server::probes::Readiness,
+    shards::Shards,
     traces::Traces,
     webhook::{Webhooks, server::Site},
 };
@@ -108,7 +109,8 @@ pub struct Manager {
     applier: Applier,
     clock: Clock,
     candidate: Option<Candidate>,
-    fence: Fence,
+    fences: Fences,
+    shards: Option<Shards>,
     /// The time that a write may spend in flight.
     margin: Duration,
     concurrency: u16,
@@ -216,15 +218,19 @@ impl Manager {
         through: impl Fn(Client) -> Client,
     ) -> Result<Self, Error> {
         crypto::provider();
-        let (fence, margin) = match &candidate {
+        let (leader, margin) = match &candidate {
             Some(candidate) => (Fence::closed(), candidate.timing.margin()),
             None => (Fence::open(), Duration::MAX),
         };
+        let shards = candidate.as_ref().and_then(|candidate| candidate.shards);
+        let shards = shards.map(|_| Shards::default());
+        let member = shards.as_ref().map(|_| Fence::closed());
+        let fences = Fences { leader, member };
         // The API server uses the user agent as the field manager of writes that name none.
         let agent = HeaderValue::from_str(options.name).map_err(|_| Error::Name(options.name))?;
         config.headers.push((USER_AGENT, agent));
         let metrics = Metrics::default();
-        let mut own = Cluster::new(config, &metrics, &fence, margin)?;
+        let mut own = Cluster::new(config, &metrics, &fences, margin)?;
         own.clients = own.clients.map(through);
         let reporter = Reporter {
             controller: options.name.to_owned(),
@@ -241,7 +247,8 @@ impl Manager {
             clock: Clock::default(),
             clusters: Clusters::new(own),
             candidate,
-            fence,
+            fences,
+            shards,
             margin,
             metrics,
             concurrency: 1,
@@ -353,7 +360,7 @@ impl Manager {
     /// # Errors
     /// If the configuration is invalid.
     pub fn cluster(&self, name: &'static str, config: Config) -> Result<Cluster, Error> {
-        let cluster = Cluster::new(config, &self.metrics, &self.fence, self.margin)?;
+        let cluster = Cluster::new(config, &self.metrics, &self.fences, self.margin)?;
         self.clusters.add(name, cluster.clone());
         Ok(cluster)
     }

@@ -7,6 +7,7 @@ mod outcome;
 mod process;
 mod queue;
 mod reconcile;
+mod shards;
 mod webhook;
 mod work;
 
@@ -27,6 +28,7 @@ pub(crate) use outcome::Outcome;
 pub(crate) use prometheus_client::metrics::counter::Counter;
 pub(crate) use queue::QueueMetrics;
 pub(crate) use reconcile::ControllerMetrics;
+pub(crate) use shards::ShardMetrics;
 pub(crate) use webhook::WebhookMetrics;
 pub(crate) use work::Work;
 
@@ -128,6 +130,11 @@ impl Metrics {
     /// The metrics of the connections of a server, each at zero.
     pub(crate) fn connections(&self, server: &str) -> ConnectionMetrics {
         self.connections.server(server)
+    }
+
+    /// The metrics of the shards, which only an operator with shards has.
+    pub(crate) fn shards(&self) -> ShardMetrics {
+        ShardMetrics::new(&mut self.registry.lock())
     }
 
     /// Sets whether this process holds the lease `name`.

@@ -40,11 +40,39 @@
 //! - A member gets a slot only after it has acted on the object. So an object that it leaves for another can
 //!   never give it anything again that it would take.
 
+#[cfg(feature = "leader-election")]
 mod assignment;
+#[cfg(feature = "leader-election")]
 mod birth;
+#[cfg(feature = "leader-election")]
 mod deal;
+#[cfg(feature = "leader-election")]
+mod dealer;
+#[cfg(feature = "leader-election")]
+mod follow;
+#[cfg(feature = "leader-election")]
 mod identity;
+mod key;
+#[cfg(feature = "leader-election")]
 mod member;
+#[cfg(feature = "leader-election")]
+mod membership;
+#[cfg(feature = "leader-election")]
 mod notes;
+#[cfg(feature = "leader-election")]
+mod observe;
+mod permit;
+mod replica;
+#[cfg(feature = "leader-election")]
 mod roll;
 mod slots;
+
+#[cfg(feature = "leader-election")]
+pub(crate) use birth::Birth;
+pub use key::ShardKey;
+pub(crate) use key::{Key, Share};
+#[cfg(feature = "leader-election")]
+pub(crate) use membership::Membership;
+pub(crate) use permit::Permit;
+pub(crate) use replica::Shards;
+pub(crate) use slots::Slots;

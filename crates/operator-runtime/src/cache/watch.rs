@@ -116,6 +116,7 @@ impl Source {
             true => chosen.iter().cloned().map(Some).collect(),
             false => vec![None],
         };
+        self.begin(&namespaces);
         if !self.is_filled() {
             self.is_hindered(&format!("listing {}", self.kind));
             watching.is_unfilled(&format!("listing {}", self.kind));
@@ -149,17 +150,39 @@ impl Source {
         config.label_selector = self.selector.labels.clone();
         config.field_selector = self.selector.fields.clone();
         let (mut first, mut listing) = (true, Listing::default());
+        let mut kept = self.kept();
+        let namespace = namespace.as_deref();
         // kube's own backoff would reset at each list, even if all of them fail.
         let mut backoff = DefaultBackoff::default();
         loop {
+            if kept.renew().is_empty() {
+                // This process has no share of the objects yet.
+                self.shed(namespace, &kept);
+                self.is_listed(&mut first);
+                kept.changed().await;
+                continue;
+            }
             let mut events = pin!(watcher(api.clone(), listing.config(config.clone())));
             // Whether a list has begun, and has ended.
             let (mut begun, mut complete) = (false, false);
             let mut listed = BTreeSet::new();
             loop {
-                let event = match listing.streams() && !complete {
-                    true => timeout(SILENCE, events.next()).await.unwrap_or_default(),
-                    false => events.next().await,
+                let next = async {
+                    match listing.streams() && !complete {
+                        true => timeout(SILENCE, events.next()).await.unwrap_or_default(),
+                        false => events.next().await,
+                    }
+                };
+                let event = tokio::select! {
+                    biased;
+                    grows = kept.changed() => {
+                        self.shed(namespace, &kept);
+                        if grows {
+                            break;
+                        }
+                        continue;
+                    }
+                    event = next => event,
                 };
                 // A streamed list may fall silent, or begin again before its end.
                 let stopped = match &event {
@@ -177,24 +200,23 @@ impl Source {
                     }
                     Ok(Event::InitApply(raw)) => {
                         let key = raw.key();
-                        self.change(&key, Some(raw.decode(&decode)));
-                        listed.insert(key);
+                        if let Some(entry) = raw.decode_kept(&decode, &kept) {
+                            self.change(&key, Some(entry));
+                            listed.insert(key);
+                        }
                     }
                     Ok(Event::InitDone) => {
                         complete = true;
                         backoff.reset();
-                        self.retain(namespace.as_deref(), &listed);
+                        self.retain(namespace, &listed);
                         listed = BTreeSet::new();
-                        if std::mem::take(&mut first) {
-                            let count = |left: &mut Option<usize>| {
-                                *left = left.map(|left| left.saturating_sub(1))
-                            };
-                            self.unlisted.send_modify(count);
-                        }
+                        self.listed(namespace, kept.slots());
+                        self.is_listed(&mut first);
                     }
                     Ok(Event::Apply(raw)) => {
                         backoff.reset();
-                        self.change(&raw.key(), Some(raw.decode(&decode)));
+                        let key = raw.key();
+                        self.change(&key, raw.decode_kept(&decode, &kept));
                     }
                     Ok(Event::Delete(raw)) => {
                         backoff.reset();
@@ -211,7 +233,7 @@ impl Source {
                             tracing::debug!(kind, namespace, error, "listing in another way");
                             break;
                         }
-                        self.report(&error, namespace.as_deref(), first.then_some(watching));
+                        self.report(&error, namespace, first.then_some(watching));
                         sleep(backoff.next().unwrap_or_default()).await;
                         if next.is_some() || is_too_late(&error) {
                             break;
@@ -219,6 +241,14 @@ impl Source {
                     }
                 }
             }
+        }
+    }
+
+    /// One more namespace is listed for the first time.
+    fn is_listed(&self, first: &mut bool) {
+        if std::mem::take(first) {
+            let count = |left: &mut Option<usize>| *left = left.map(|left| left.saturating_sub(1));
+            self.unlisted.send_modify(count);
         }
     }
 
@@ -240,7 +270,7 @@ impl Source {
     }
 
     /// Removes objects that a list no longer contains: they were deleted while the watch was interrupted.
-    fn retain(&self, namespace: Option<&str>, listed: &BTreeSet<Key>) {
+    pub(super) fn retain(&self, namespace: Option<&str>, listed: &BTreeSet<Key>) {
         let gone = |key: &Key| {
             !listed.contains(key) && (namespace.is_none() || key.namespace() == namespace)
         };

@@ -24,12 +24,12 @@ use std::{
 
 use futures::future::{Either, Ready, ready};
 use http::{Method, Request};
-use kube::Client;
+use kube::{Client, client::Body};
 use tower::{BoxError, Layer, Service, service_fn};
 
 pub(crate) use connect::client;
 
-use crate::clock::since_boot;
+use crate::{clock::since_boot, shards::Permit};
 
 /// The end of the permission to write, in nanoseconds since boot, or one of the constants.
 #[derive(Clone, Debug)]
@@ -88,6 +88,11 @@ impl Fence {
 #[error("not sent: this process is not, or may no longer be, the leader")]
 pub struct NotLeading;
 
+/// The reason why a write of a sharded controller was not sent; the source of a [`kube::Error::Service`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not sent: this process does not, or may no longer, own the shard of the object")]
+pub struct NotOwning;
+
 tokio::task_local! {
     static EVERY_REPLICA: ();
 }
@@ -97,17 +102,26 @@ pub(crate) async fn in_every_replica<T>(work: impl Future<Output = T>) -> T {
     EVERY_REPLICA.scope((), work).await
 }
 
-/// A client that is `unfenced` inside [`in_every_replica`], and `fenced` elsewhere.
-pub(crate) fn either(fenced: Client, unfenced: Client) -> Client {
+/// A client that is `unfenced` inside [`in_every_replica`], `sharded` in the reconciles of a sharded controller,
+/// where the fence of the slot applies, too, and `fenced` elsewhere.
+pub(crate) fn either(fenced: Client, unfenced: Client, sharded: Option<Client>) -> Client {
     let namespace = fenced.default_namespace().to_owned();
-    let service = service_fn(move |request| {
+    let service = service_fn(move |request: Request<Body>| {
         let (fenced, unfenced) = (fenced.clone(), unfenced.clone());
+        let sharded = sharded.clone();
         // A task of the client polls this service. The calling task polls the returned future, and has the
         // mark.
         async move {
-            let marked = EVERY_REPLICA.try_with(|()| ()).is_ok();
-            let client = if marked { unfenced } else { fenced };
-            client.send(request).await
+            if EVERY_REPLICA.try_with(|()| ()).is_ok() {
+                return unfenced.send(request).await.map_err(BoxError::from);
+            }
+            match sharded.zip(Permit::current()) {
+                Some((sharded, permit)) if changes(request.method(), request.uri().path()) => {
+                    permit.send(&sharded, request).await
+                }
+                Some((sharded, _)) => sharded.send(request).await.map_err(BoxError::from),
+                None => fenced.send(request).await.map_err(BoxError::from),
+            }
         }
     });
     Client::new(service, namespace)
@@ -162,10 +176,8 @@ fn changes(method: &Method, path: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use futures::{FutureExt, future::ok};
-    use kube::client::Body;
-
     use super::*;
+    use futures::{FutureExt, future::ok};
 
     #[test]
     fn writes_are_permitted_until_the_deadline() {
@@ -205,7 +217,7 @@ mod tests {
             };
             Client::new(service_fn(answer), "default")
         };
-        let client = either(answering("fenced"), answering("unfenced"));
+        let client = either(answering("fenced"), answering("unfenced"), None);
         let ask = async || {
             let request = Request::get("/").body(Vec::new()).unwrap();
             client.request_text(request).await.unwrap()

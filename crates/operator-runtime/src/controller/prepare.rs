@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use futures::future::join_all;
+use futures::future::{join_all, pending};
 use kube::runtime::events::Recorder;
 use tokio::{task::JoinSet, time::sleep};
 use tokio_util::sync::CancellationToken;
@@ -21,12 +21,13 @@ use super::{
 };
 use crate::{
     apply::writer::Writer,
-    cache::{Key, ObjectEvent, Source},
+    cache::{Entry, Key, ObjectEvent, Source},
     client::fence::in_every_replica,
     cluster::Clusters,
     error::{Error, panic_message},
     metrics::Metrics,
     queue::Queue,
+    shards::{self, Shards, Share},
 };
 
 /// The manager's settings and services for its controllers.
@@ -38,6 +39,8 @@ pub(crate) struct Environment {
     pub(crate) concurrency: u16,
     /// The watches that controllers find at run time, by their names.
     pub(crate) found: BTreeMap<&'static str, Vec<Arc<Found>>>,
+    /// The shards of this process, if the replicas share objects.
+    pub(crate) shards: Option<Shards>,
     /// The resync period: every object is reconciled this often although nothing changed.
     pub(crate) resync: Duration,
 }
@@ -69,6 +72,10 @@ impl<C: Send + Sync + 'static> Definition<C> {
         let cluster = clusters.get(self.watch.cluster)?;
         let form = self.watch.form(&self.primary, self.form)?;
         let source = self.watch.source(&cluster.cache, &self.primary, form);
+        // The leader, and a controller in every replica, reconcile all objects.
+        let shards = environment.shards.clone().zip(self.sharded);
+        let own = |(shards, key): &(Shards, shards::Key)| (shards.clone(), Share::Own(key.clone()));
+        source.needs(shards.as_ref().map(own));
         let add = queue.clone();
         let watch = self.watch.clone();
         source.subscribe(Box::new(move |change| {
@@ -85,6 +92,10 @@ impl<C: Send + Sync + 'static> Definition<C> {
             } = &secondary;
             let cache = &clusters.get(watch.cluster)?.cache;
             let other = watch.source(cache, of, watch.form(of, form.clone())?);
+            other.needs(shards.as_ref().and_then(|(shards, key)| {
+                let share = secondary.share(key, &source.kind)?;
+                Some((shards.clone(), share))
+            }));
             let (primary, queue) = (source.clone(), queue.clone());
             let context = context.clone();
             other.subscribe(Box::new(move |change| {
@@ -99,6 +110,7 @@ impl<C: Send + Sync + 'static> Definition<C> {
         let worker = Worker {
             name: self.name,
             source,
+            shards,
             queue,
             reconcile: Box::new(move |object| reconcile(object, context.clone())),
             client: cluster.client(),
@@ -120,7 +132,7 @@ impl<C: Send + Sync + 'static> Definition<C> {
         };
         Ok(Prepared {
             name: self.name,
-            needs_leadership: self.needs_leadership,
+            needs_leadership: self.needs_leadership && worker.shards.is_none(),
             worker: Arc::new(worker),
             watch: self.watch,
             sources,
@@ -149,16 +161,31 @@ impl Prepared {
             workers = self.concurrency,
             "started"
         );
+        let mut moves = self
+            .worker
+            .shards
+            .as_ref()
+            .map(|(shards, _)| shards.observe());
         self.worker.queue.open();
         self.add_all();
         let mut workers = JoinSet::new();
         for _ in 0..self.concurrency {
             let work = self.worker.clone().run(stop.clone());
-            match self.needs_leadership {
+            // A sharded controller writes under the fence of the object's slot.
+            match self.needs_leadership || self.worker.shards.is_some() {
                 true => workers.spawn(work),
                 false => workers.spawn(in_every_replica(work)),
             };
         }
+        let moved = async {
+            let Some(moves) = &mut moves else {
+                return pending().await;
+            };
+            loop {
+                let slots = moves.next().await;
+                self.add(|entry| self.worker.is_in(entry, slots));
+            }
+        };
         let resync = async {
             loop {
                 sleep(jittered(self.resync)).await;
@@ -168,13 +195,21 @@ impl Prepared {
         tokio::select! {
             _ = workers.join_all() => {}
             () = resync => {}
+            () = moved => {}
         }
     }
 
     /// Queues every object, as if just created, with a low priority.
     fn add_all(&self) {
+        self.add(|_| true);
+    }
+
+    fn add(&self, is: impl Fn(&Entry) -> bool) {
         let queue = &self.worker.queue;
         for entry in self.worker.source.content.entries() {
+            if !is(&entry) {
+                continue;
+            }
             let passes = || self.watch.passes(&ObjectEvent::created(&entry));
             match catch_unwind(AssertUnwindSafe(passes)) {
                 Ok(true) => queue.add(&Key::of(entry.meta()), self.resync_priority),

@@ -10,6 +10,7 @@ use crate::{
     cache::{Cache, Content, Entry, Form, Key, ObjectEvent, Source, StoreOptions},
     error::Error,
     object::{ScopedResource, Selector, TypedObject},
+    shards::{self, Share},
 };
 
 /// The watch of a type. Default: all objects and every change, in the operator's own cluster.
@@ -158,6 +159,14 @@ pub(crate) enum Map<C> {
 pub(crate) type Mapper<C> = Arc<dyn Fn(&Entry, &C) -> Vec<Key> + Send + Sync>;
 
 impl<C> Secondary<C> {
+    /// The part of the objects that the controller needs in this process, if it does not need them all.
+    pub(super) fn share(&self, key: &shards::Key, primary: &ScopedResource) -> Option<Share> {
+        // The index by owners knows one owner of each object.
+        let by_controller = matches!(self.map, Map::Owner) && !self.watch.any_owner;
+        let (kind, group) = (&primary.resource.kind, &primary.resource.group);
+        by_controller.then(|| Share::of_children(key, kind, group))?
+    }
+
     /// The primary objects of an event, by its state before and after.
     pub(super) fn concerned(
         &self,

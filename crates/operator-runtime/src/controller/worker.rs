@@ -39,6 +39,7 @@ use crate::{
     error::{chain, panic_message},
     metrics::{ControllerMetrics, Outcome},
     queue::{Queue, Taken},
+    shards::{self, Shards, Slots},
     traces,
 };
 
@@ -50,6 +51,8 @@ const NEVER: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 pub(super) struct Worker {
     pub(super) name: &'static str,
     pub(super) source: Arc<Source>,
+    /// The shards of this process, and the key of an object, if the replicas share the objects.
+    pub(super) shards: Option<(Shards, shards::Key)>,
     pub(super) queue: Arc<Queue<Key>>,
     pub(super) reconcile: Box<dyn Fn(Arc<dyn Stored>) -> Reconciling + Send + Sync>,
     pub(super) client: Client,
@@ -88,29 +91,51 @@ impl Worker {
         }
     }
 
-    /// Reconciles a taken object, unless it waits for its own write.
+    /// Reconciles a taken object, if it exists, and is in a share of this process.
     async fn turn(&self, taken: &Taken<Key>) {
         let key = &taken.object;
-        let found = self.source.content.get(key);
-        let wait = |entry: &Entry| self.own.wait(key, entry.meta(), taken.urgent);
-        if let Some((delay, priority)) = found.as_ref().and_then(wait) {
+        let Some(found) = self.source.content.get(key) else {
+            return self.forget_all(key);
+        };
+        let Some((shards, by)) = &self.shards else {
+            return self.serve(taken, found).await;
+        };
+        match by.slot(&found).and_then(|slot| shards.enter(slot)) {
+            Some(turn) => turn.run(self.serve(taken, found)).await,
+            None => self.forget_all(key),
+        }
+    }
+
+    /// Reconciles an object, unless it waits for its own write.
+    async fn serve(&self, taken: &Taken<Key>, found: Entry) {
+        let key = &taken.object;
+        if let Some((delay, priority)) = self.own.wait(key, found.meta(), taken.urgent) {
             self.queue.look_after(taken, delay, priority);
             return;
         }
         match found {
-            Some(Entry::Valid(object)) => {
+            Entry::Valid(object) => {
                 let next = self.reconcile(taken, object).await;
                 if let Some(delay) = next.requeue_after {
                     self.queue.requeue(taken, delay, next.priority);
                 }
             }
-            Some(entry) => self.leave(key, &entry).await,
-            None => {
-                self.forget(key);
-                self.writer.owned.forget(key);
-                self.found.iter().for_each(|found| found.forget(key));
-            }
+            Entry::Invalid(_) => self.leave(key, &found).await,
         }
+    }
+
+    /// Whether the object is in one of these slots.
+    pub(super) fn is_in(&self, entry: &Entry, slots: Slots) -> bool {
+        let by = self.shards.as_ref().map(|(_, by)| by);
+        let slot = by.and_then(|by| by.slot(entry));
+        slot.is_some_and(|slot| slots.contains(slot))
+    }
+
+    /// Forgets an object that is deleted, or that is now another replica's.
+    fn forget_all(&self, key: &Key) {
+        self.forget(key);
+        self.writer.owned.forget(key);
+        self.found.iter().for_each(|found| found.forget(key));
     }
 
     /// Reconciles an object and returns when to reconcile it next.

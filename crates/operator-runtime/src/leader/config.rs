@@ -1,6 +1,6 @@
 //! The flags of leader election, with component-base's names and defaults.
 
-use std::{env, fs, time::Duration};
+use std::{env, fs, num::NonZeroU8, str::FromStr, time::Duration};
 
 use crate::{
     client::NAMESPACE_FILE,
@@ -45,6 +45,41 @@ pub struct LeaderElectionFlags {
     /// Name of the lease [default: that of the manager]
     #[arg(long, value_name = "NAME")]
     pub leader_elect_resource_name: Option<String>,
+
+    /// Share the objects of sharded controllers among all replicas (auto), or among at most this many; the
+    /// others wait. Needs --leader-elect [default: the leader reconciles them all]
+    #[arg(long, value_name = "auto|NUMBER")]
+    pub shards: Option<ShardLimit>,
+}
+
+/// How many replicas share the objects of sharded controllers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ShardLimit {
+    /// All that there are.
+    Auto,
+    /// At most this many.
+    AtMost(NonZeroU8),
+}
+
+impl FromStr for ShardLimit {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = || text.parse().map(Self::AtMost);
+        match text {
+            "auto" => Ok(Self::Auto),
+            _ => number().map_err(|_| "expected `auto`, or a number from 1 to 255".to_owned()),
+        }
+    }
+}
+
+impl ShardLimit {
+    pub(crate) fn most(self) -> Option<usize> {
+        match self {
+            Self::Auto => None,
+            Self::AtMost(replicas) => Some(replicas.get().into()),
+        }
+    }
 }
 
 /// The durations of an election.
@@ -79,13 +114,17 @@ pub(crate) struct Candidate {
     /// Unique among all processes that ever take part.
     pub(crate) identity: String,
     pub(crate) timing: Timing,
+    pub(crate) shards: Option<ShardLimit>,
 }
 
 impl LeaderElectionFlags {
     /// This process' candidate for the Lease of the manager `name`, unless the flags name another one; `None` without election.
     pub(crate) fn candidate(&self, name: &str) -> Result<Option<Candidate>, ElectionError> {
         if !self.leader_elect {
-            return Ok(None);
+            return match self.shards {
+                Some(_) => Err(ElectionError::Shards),
+                None => Ok(None),
+            };
         }
         let lease = self.leader_elect_resource_name.as_deref().unwrap_or(name);
         let random = random()?;
@@ -97,6 +136,7 @@ impl LeaderElectionFlags {
             namespace: self.namespace(NAMESPACE_FILE)?,
             identity: identity(pod.as_deref().unwrap_or(lease), random),
             timing,
+            shards: self.shards,
         }))
     }
 
@@ -184,6 +224,18 @@ mod tests {
         assert_eq!(timing.call(), Duration::from_secs(5));
         assert!(parse("--leader-elect").leader_elect);
         assert!(!parse("--leader-elect=false").leader_elect);
+    }
+
+    #[test]
+    fn shards_need_an_election() {
+        let limit = |flags| parse(flags).shards.unwrap().most();
+        assert_eq!(limit("--leader-elect --shards auto"), None);
+        assert_eq!(limit("--leader-elect --shards=3"), Some(3));
+        let error = parse("--shards auto").candidate("lease").unwrap_err();
+        assert!(error.to_string().contains("--leader-elect"), "{error}");
+        for text in ["", "0", "-1", "256", "all"] {
+            assert!(text.parse::<ShardLimit>().is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -199,6 +199,13 @@ impl Elector {
         self.next = now + self.timing.poll;
     }
 
+    /// Renews the Lease at once, if this process holds it.
+    pub(crate) fn hurry(&mut self, now: Duration) {
+        if self.leads_until().is_some() {
+            self.next = now;
+        }
+    }
+
     /// Takes the deletion of the Lease. Its holder may lead until the lease would have expired.
     pub(crate) fn miss(&mut self, now: Duration) {
         self.overtaken();

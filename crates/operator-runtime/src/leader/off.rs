@@ -12,6 +12,7 @@ use crate::client::fence::Fence;
 pub(crate) struct Candidate {
     pub(crate) lease: String,
     pub(crate) timing: Timing,
+    pub(crate) shards: Option<Infallible>,
 }
 
 #[derive(Clone, Debug)]

@@ -1,9 +1,10 @@
 //! The start and shutdown order of an operator.
 
-use std::{collections::BTreeSet, iter::once, sync::Arc};
+use std::{collections::BTreeSet, future::pending, iter::once, sync::Arc};
 
 use axum::Router;
 use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 
 use super::Manager;
 use crate::error::Error;
@@ -15,6 +16,7 @@ use crate::{
     object::ScopedResource,
     runnable::{Ended, Group, Runnable},
     server::{certificate::Current, serve::Server},
+    shards::Membership,
 };
 
 impl Manager {
@@ -39,10 +41,23 @@ impl Manager {
         watching.into_iter().for_each(|work| watches.start(work));
         let mut followers = Group::default();
         always.into_iter().for_each(|work| followers.start(work));
-        let election = self.election();
+        let (election, mut membership) = self.election()?;
         let leadership = election
             .as_ref()
             .map_or_else(Leadership::always, Election::leadership);
+        let lost = {
+            let (leader, member) = (leadership.clone(), membership.as_ref());
+            let member = member.map(|it| it.lost().clone());
+            move || {
+                let (leader, member) = (leader.clone(), member.clone());
+                async move {
+                    tokio::select! {
+                        () = leader.lost().cancelled() => {}
+                        () = ended(member) => {}
+                    }
+                }
+            }
+        };
         let mut leaders = Group::default();
         let mut leading = Some(leading);
 
@@ -52,7 +67,7 @@ impl Manager {
                 biased;
                 () = self.stop.cancelled() => break None,
                 // Running work is dropped, and with it each reconcile at its next await.
-                () = leadership.lost().cancelled() => return Err(Error::Lost),
+                () = lost() => return Err(Error::Lost),
                 end = servers.ended() => break Some(end),
                 end = webhooks.ended() => break Some(end),
                 end = watches.ended() => break Some(end),
@@ -66,19 +81,26 @@ impl Manager {
         };
         let drain = stop::drain(self.grace);
         let stop = async {
+            if let Some(membership) = &mut membership {
+                membership.leave(drain / 2).await;
+            }
             let drained = timeout(drain, leaders.stop()).await;
             // After all work has ended, another replica may lead at once. Otherwise the lease expires.
             if let (Ok(()), Some(election)) = (&drained, election) {
                 election.release().await;
             }
-            for group in [&mut followers, &mut watches, &mut webhooks, &mut servers] {
+            _ = timeout(stop::REST, followers.stop()).await;
+            if let Some(membership) = membership {
+                membership.release().await;
+            }
+            for group in [&mut watches, &mut webhooks, &mut servers] {
                 _ = timeout(stop::REST, group.stop()).await;
             }
             drained
         };
         let stopped = tokio::select! {
             stopped = stop => stopped,
-            () = leadership.lost().cancelled() => return Err(Error::Lost),
+            () = lost() => return Err(Error::Lost),
         };
         match failed {
             Some((name, Some(error))) => Err(Error::Failed(name, error)),
@@ -87,12 +109,23 @@ impl Manager {
         }
     }
 
-    fn election(&mut self) -> Option<Election> {
-        let candidate = self.candidate.take()?;
-        let client = self.clusters.own.clients.lease.clone();
+    /// Joins the election of the leader, and the replicas that share objects.
+    fn election(&mut self) -> Result<(Option<Election>, Option<Membership>), Error> {
+        let Some(candidate) = self.candidate.take() else {
+            return Ok((None, None));
+        };
+        let clients = &self.clusters.own.clients;
         let (metrics, lease) = (self.metrics.clone(), candidate.lease.clone());
-        let election = Election::start(client, candidate, self.fence.clone());
+        let fence = self.fences.leader.clone();
+        let election = Election::start(clients.lease.clone(), candidate.clone(), fence);
         let mut leads = election.leadership().leads();
+        let membership = match self.shards.clone().zip(self.fences.member.clone()) {
+            None => None,
+            Some((shards, fence)) => {
+                let (leads, metrics) = (leads.clone(), metrics.shards());
+                Membership::start(clients, &candidate, shards, fence, leads, metrics)?.into()
+            }
+        };
         tokio::spawn(async move {
             loop {
                 metrics.leader(&lease, *leads.borrow_and_update());
@@ -101,7 +134,7 @@ impl Manager {
                 }
             }
         });
-        Some(election)
+        Ok((Some(election), membership))
     }
 
     /// Refuses controllers with conflicting names, conditions or children, or that use a spoke, before the operator is ready.
@@ -150,6 +183,7 @@ impl Manager {
             recorder: self.recorder.clone(),
             concurrency: self.concurrency,
             found: std::mem::take(self.found.get_mut()),
+            shards: self.shards.clone(),
             resync: self.resync,
         };
         let read = self.clusters.read();
@@ -246,6 +280,14 @@ impl Manager {
             self.runnables.extend(tasks);
             (server, router)
         }))
+    }
+}
+
+/// Waits for the token, for ever without one.
+async fn ended(token: Option<CancellationToken>) {
+    match token {
+        Some(token) => token.cancelled().await,
+        None => pending().await,
     }
 }
 

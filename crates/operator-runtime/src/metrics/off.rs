@@ -46,6 +46,10 @@ impl Metrics {
 
     pub(crate) fn leader(&self, _: &str, _: bool) {}
 
+    pub(crate) fn shards(&self) -> ShardMetrics {
+        ShardMetrics
+    }
+
     pub(crate) fn certificate(
         &self,
         _: &'static str,
@@ -128,4 +132,15 @@ pub(crate) struct Running;
 
 impl Running {
     pub(crate) fn answered(self, _: u16) {}
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct ShardMetrics;
+
+impl ShardMetrics {
+    pub(crate) fn slots(&self, _: usize, _: usize, _: usize) {}
+
+    pub(crate) fn started(&self) {}
+
+    pub(crate) fn dealt(&self, _: usize, _: usize) {}
 }

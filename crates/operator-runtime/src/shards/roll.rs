@@ -212,6 +212,13 @@ impl Roll {
         self.members.iter().filter_map(expired).collect()
     }
 
+    /// Whether another member than this one lives, and stays.
+    pub(crate) fn lives_besides(&self, identity: &str) -> bool {
+        let others = self.members.iter();
+        let mut others = others.filter(|(other, _)| other.as_str() != identity);
+        others.any(|(_, known)| matches!(known.state, State::Seen(_)) && !known.notes.leaving)
+    }
+
     /// The next time at which a member may turn out to be gone.
     pub(crate) fn due(&self) -> Option<Duration> {
         let due = |known: &Known| match &known.state {

@@ -55,6 +55,11 @@ impl Slots {
     /// No slot.
     pub(crate) const NONE: Self = Self(0);
 
+    /// All slots in production.
+    pub(crate) fn all() -> Self {
+        Self(u64::MAX)
+    }
+
     /// The first `count` slots.
     pub(crate) fn first(count: u8) -> Self {
         (0..count).filter_map(Slot::new).collect()

@@ -1,0 +1,159 @@
+//! The key of an object's share.
+
+use std::{
+    marker::PhantomData,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+};
+
+use kube::{Resource, api::ObjectMeta};
+
+use super::slots::Slot;
+use crate::{cache::Entry, error::panic_message};
+
+/// What decides which replica reconciles an object: objects with the same key are always in the same replica.
+///
+/// A key must not change as long as the object exists. It is hashed, so all that matters is that there are many more
+/// keys than replicas.
+///
+/// ```
+/// use k8s_openapi::api::core::v1::ConfigMap;
+/// use operator_runtime::ShardKey;
+///
+/// let each_object_alone = ShardKey::<ConfigMap>::uid();
+/// let a_namespace_together = ShardKey::<ConfigMap>::namespace();
+/// let a_tenant_together = ShardKey::field(|config: &ConfigMap| {
+///     let labels = config.metadata.labels.as_ref();
+///     labels.and_then(|labels| labels.get("tenant")).cloned().unwrap_or_default()
+/// });
+/// ```
+pub struct ShardKey<K> {
+    pub(crate) key: Key,
+    objects: PhantomData<fn() -> K>,
+}
+
+/// A [`ShardKey`] without its type parameter.
+#[derive(Clone)]
+pub(crate) enum Key {
+    Uid,
+    Namespace,
+    Field(Arc<dyn Fn(&Entry) -> Option<String> + Send + Sync>),
+}
+
+/// How the objects of one watch find their slots.
+#[derive(Clone)]
+pub(crate) enum Share {
+    /// By the key of the object itself.
+    Own(Key),
+    /// By the UID of its controller, of this kind and group.
+    Owner { kind: String, group: String },
+}
+
+impl<K> ShardKey<K> {
+    fn new(key: Key) -> Self {
+        Self {
+            key,
+            objects: PhantomData,
+        }
+    }
+
+    /// Each object by itself. Use this one, unless objects have to be reconciled together.
+    pub fn uid() -> Self {
+        Self::new(Key::Uid)
+    }
+
+    /// The objects of a namespace together. Namespaces whose names differ in the last one or two characters
+    /// only may share a slot, and always do so.
+    pub fn namespace() -> Self {
+        Self::new(Key::Namespace)
+    }
+}
+
+impl<K: Resource + Send + Sync + 'static> ShardKey<K> {
+    /// The objects with the same text together, such as those of a tenant. The text must come from a field that
+    /// cannot change: freeze it in the schema with the rule `self == oldSelf`. An object that does not decode is
+    /// in no share, and is not reconciled.
+    pub fn field(key: impl Fn(&K) -> String + Send + Sync + 'static) -> Self {
+        let key = move |entry: &Entry| entry.as_ref().map(&key);
+        Self::new(Key::Field(Arc::new(key)))
+    }
+}
+
+impl Key {
+    /// The slot of an object.
+    pub(crate) fn slot(&self, entry: &Entry) -> Option<Slot> {
+        let Self::Field(key) = self else {
+            return self.slot_of_head(entry.meta());
+        };
+        let text = catch_unwind(AssertUnwindSafe(|| key(entry)));
+        let text = text.unwrap_or_else(|panic| {
+            let error = panic_message(&*panic);
+            tracing::error!(error, "the key of a share panicked: the object is in none");
+            None
+        });
+        text.as_deref().map(Slot::of)
+    }
+
+    fn slot_of_head(&self, head: &ObjectMeta) -> Option<Slot> {
+        match self {
+            Self::Uid => head.uid.as_deref().map(Slot::of),
+            Self::Namespace => Some(Slot::of(head.namespace.as_deref().unwrap_or_default())),
+            Self::Field(_) => None,
+        }
+    }
+}
+
+impl Share {
+    /// The share of the children of objects of this kind, if each child shows its slot.
+    pub(crate) fn of_children(key: &Key, kind: &str, group: &str) -> Option<Self> {
+        match key {
+            Key::Uid => Some(Self::Owner {
+                kind: kind.to_owned(),
+                group: group.to_owned(),
+            }),
+            // A child may also have an owner without a namespace, and then be in any.
+            Key::Namespace | Key::Field(_) => None,
+        }
+    }
+
+    /// The slot of an object of the watch; `None` if no controller here asks for it.
+    pub(crate) fn slot(&self, entry: &Entry) -> Option<Slot> {
+        match self {
+            Self::Own(key) => key.slot(entry),
+            Self::Owner { kind, group } => {
+                let owners = entry.meta().owner_references.iter().flatten();
+                let mut owners = owners.filter(|owner| owner.controller == Some(true));
+                let owner = owners.find(|owner| {
+                    let (of, _) = owner.api_version.split_once('/').unwrap_or_default();
+                    owner.kind == *kind && of == group
+                });
+                owner.map(|owner| Slot::of(&owner.uid))
+            }
+        }
+    }
+
+    /// The slot of an object, if the head of its metadata tells it: its names and its UID.
+    pub(crate) fn slot_of_head(&self, head: &ObjectMeta) -> Option<Slot> {
+        match self {
+            Self::Own(key) => key.slot_of_head(head),
+            Self::Owner { .. } => None,
+        }
+    }
+
+    /// Whether both find the same slots.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Own(Key::Uid), Self::Own(Key::Uid))
+            | (Self::Own(Key::Namespace), Self::Own(Key::Namespace)) => true,
+            (Self::Own(Key::Field(own)), Self::Own(Key::Field(other))) => Arc::ptr_eq(own, other),
+            (
+                Self::Owner { kind, group },
+                Self::Owner {
+                    kind: other,
+                    group: its,
+                },
+            ) => kind == other && group == its,
+            _ => false,
+        }
+    }
+}
