@@ -32,6 +32,7 @@ mod random;
 mod reconcile;
 mod refusals;
 mod round_trip;
+mod shards;
 mod start;
 mod stores;
 mod traces;

@@ -19,6 +19,8 @@ rules:
     resources:
       - group: coordination.k8s.io
       - group: test.example.com
+      - group: ""
+        resources: [configmaps]
   - level: None
 "#;
 

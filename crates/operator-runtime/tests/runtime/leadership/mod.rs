@@ -4,13 +4,13 @@
 //! one acquired the lease. They also check the responses of each replica's webhooks, in leaders and
 //! followers.
 
-mod audit;
-mod plan;
-mod proxy;
+pub(crate) mod audit;
+pub(crate) mod plan;
+pub(crate) mod proxy;
 mod replica;
 mod reviews;
 mod schedule;
-mod setup;
+pub(crate) mod setup;
 
 use std::{collections::BTreeMap, env, process::exit, sync::Arc, time::Duration};
 

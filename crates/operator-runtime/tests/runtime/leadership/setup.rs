@@ -140,7 +140,7 @@ async fn replica(
     Replica::new(name, proxy, asker, flags, schedule.kube, log)
 }
 
-async fn apply<K>(api: &Api<K>, object: Value) -> Result<()>
+pub async fn apply<K>(api: &Api<K>, object: Value) -> Result<()>
 where
     K: Resource<DynamicType = ()> + Clone + Debug + Serialize + DeserializeOwned,
 {

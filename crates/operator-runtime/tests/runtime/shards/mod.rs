@@ -1,0 +1,109 @@
+//! Several active replicas that share the objects, against a real API server, with real processes and a faulty
+//! network.
+//!
+//! The judge reads the audit log: who owned an object's slot when its write was accepted, in the order of etcd.
+
+mod judge;
+mod replica;
+mod schedule;
+
+use std::{env, process::exit, sync::Arc, time::Duration};
+
+use anyhow::{Context as _, Result, ensure};
+use clap::Parser;
+use kube::{
+    Api, Client, ResourceExt,
+    api::{Patch, PatchParams},
+};
+use operator_runtime::{
+    Action, Controller, Controllers, Flags, Manager, ManagerOptions, ShardKey, WatchScope,
+};
+use serde_json::json;
+
+use crate::{
+    leadership::plan::{SHORT, Timing},
+    widget::Widget,
+};
+use schedule::{Fault, Schedule};
+
+const OPTIONS: ManagerOptions = ManagerOptions {
+    name: "shards.example.com",
+    scope: WatchScope::Cluster,
+};
+
+#[derive(Parser)]
+struct Args {
+    #[command(flatten)]
+    manager: Flags,
+}
+
+/// The time between two writes of an object.
+const PAUSE: Duration = Duration::from_millis(200);
+
+async fn reconcile(widget: Arc<Widget>, client: Arc<Client>) -> kube::Result<Action> {
+    let namespace = widget.namespace().unwrap_or_default();
+    let api: Api<Widget> = Api::namespaced((*client).clone(), &namespace);
+    tokio::time::sleep(Duration::from_millis(5)).await;
+    let now = k8s_openapi::jiff::Timestamp::now().to_string();
+    let patch = json!({"metadata": {"annotations": {"changed": now}}});
+    let params = PatchParams::default();
+    api.patch(&widget.name_any(), &params, &Patch::Merge(patch))
+        .await?;
+    Ok(Action::requeue(PAUSE))
+}
+
+/// The operator. The test runs this binary again, with its flags in the environment.
+#[test]
+fn operator() {
+    let Ok(flags) = env::var("TEST_OPERATOR_FLAGS") else {
+        return;
+    };
+    let args = Args::parse_from(["operator"].into_iter().chain(flags.split(' ')));
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let result = runtime.block_on(async {
+        let manager = Manager::new(&OPTIONS, args.manager).await?;
+        let mut controllers = Controllers::default();
+        let controller = Controller::new("widgets", reconcile).sharded(ShardKey::uid());
+        controllers.add(controller.concurrency(8));
+        let client = manager.client();
+        manager.controllers(controllers, client).run().await
+    });
+    if let Err(error) = result {
+        eprintln!("{error}");
+        exit(1);
+    }
+}
+
+/// Replicas come and go, one by one, and no object rests.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_rolling_update_lets_no_object_rest() -> Result<()> {
+    use Fault::*;
+    let faults = [Start, Start, Terminate, Start, Terminate, Terminate];
+    let outcome = schedule::run(Schedule::new(1, SHORT, 1, &faults)).await?;
+    println!("{outcome:#?}");
+    outcome.check()?;
+    let most = Duration::from_secs(3);
+    ensure!(outcome.verdict.longest_rest < most, "{outcome:?}");
+    Ok(())
+}
+
+/// Each fault once, and then, for `CHAOS_MINUTES`, random ones.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn chaos() -> Result<()> {
+    use Fault::*;
+    let number = |name| -> Result<Option<f64>> {
+        let text = env::var(name).ok();
+        let number = text.map(|text| text.parse()).transpose();
+        number.with_context(|| format!("{name} is no number"))
+    };
+    let minutes = number("CHAOS_MINUTES")?.unwrap_or_default();
+    let replicas = number("CHAOS_REPLICAS")?.unwrap_or(3.0);
+    let seed =
+        number("CHAOS_SEED")?.map_or_else(|| fastrand::u64(1000..10_000), |seed| seed as u64);
+    let faults = [Kill, Pause, Partition, Terminate, KillLeader];
+    let mut schedule = Schedule::new(seed, SHORT, replicas as usize, &faults);
+    schedule.time = Duration::from_secs(60).mul_f64(minutes);
+    let outcome = schedule::run(schedule).await?;
+    println!("{outcome:#?}");
+    outcome.check()
+}

@@ -1,0 +1,377 @@
+//! Replicas under faults, and the outcome.
+
+use std::{
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result, ensure};
+use k8s_openapi::{
+    api::{
+        coordination::v1::Lease,
+        core::v1::Namespace,
+        rbac::v1::{Role, RoleBinding},
+    },
+    jiff::Timestamp,
+};
+use kube::{Api, Client};
+use operator_runtime::envtest::{Cluster, Options};
+use serde_json::json;
+use tokio::time::sleep;
+
+use super::{
+    OPTIONS, Timing,
+    judge::{self, Verdict},
+    replica::Replica,
+};
+use crate::{
+    faults::api_server::ApiServer,
+    leadership::{audit, proxy::Network, setup},
+    widget::Widget,
+};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// One more replica.
+    Start,
+    /// One replica less, in order.
+    Terminate,
+    /// A replica crashes.
+    Kill,
+    /// The leader crashes.
+    KillLeader,
+    /// A replica is paused for longer than the lease.
+    Pause,
+    /// A replica's network is cut for longer than the lease.
+    Partition,
+    /// A replica's network is cut for a moment.
+    Flicker,
+    /// Each message of a replica takes a while, less than the margin.
+    Delay,
+    /// A replica's connections are dead, without notice.
+    HalfOpen,
+    /// A replica's connections are reset, again and again.
+    Reset,
+    /// The API server crashes, and is restarted.
+    Restart,
+}
+
+use Fault::*;
+
+const FAULTS: [Fault; 11] = [
+    Start, Terminate, Kill, KillLeader, Pause, Partition, Flicker, Delay, HalfOpen, Reset, Restart,
+];
+
+/// The objects of a schedule.
+const OBJECTS: usize = 40;
+
+#[derive(Clone, Debug)]
+pub struct Schedule {
+    pub seed: u64,
+    pub timing: Timing,
+    pub replicas: usize,
+    pub faults: Vec<Fault>,
+    /// The duration of random faults.
+    pub time: Duration,
+}
+
+#[derive(Debug)]
+pub struct Outcome {
+    pub schedule: Schedule,
+    pub verdict: Verdict,
+    /// How long the end of a replica took.
+    pub stops: Vec<Duration>,
+    /// The replicas at the end, and those that own a slot.
+    pub replicas: usize,
+    pub owners: usize,
+}
+
+impl Schedule {
+    pub fn new(seed: u64, timing: Timing, replicas: usize, faults: &[Fault]) -> Self {
+        Self {
+            seed,
+            timing,
+            replicas,
+            faults: faults.to_vec(),
+            time: Duration::ZERO,
+        }
+    }
+}
+
+impl Outcome {
+    pub fn check(&self) -> Result<()> {
+        let Verdict {
+            writes,
+            foreign,
+            longest_rest,
+            ..
+        } = &self.verdict;
+        ensure!(foreign.is_empty(), "{self:#?}");
+        ensure!(*writes > OBJECTS * 10, "{self:#?}");
+        let most = self.schedule.timing.lease + Duration::from_secs(5);
+        ensure!(*longest_rest < most, "{self:#?}");
+        ensure!(self.owners == self.replicas, "{self:#?}");
+        Ok(())
+    }
+}
+
+struct Run {
+    cluster: Cluster,
+    server: ApiServer,
+    log: PathBuf,
+    client: Client,
+    namespace: String,
+    timing: Timing,
+    random: fastrand::Rng,
+    replicas: Vec<Replica>,
+    started: usize,
+    stops: Vec<Duration>,
+    outages: Vec<(Timestamp, Timestamp)>,
+}
+
+/// Runs replicas in a cluster of their own.
+pub async fn run(mut schedule: Schedule) -> Result<Outcome> {
+    let options = Options {
+        audit_policy: Some(audit::POLICY.to_owned()),
+        // The whole log is in one file.
+        api_server_flags: vec!["--audit-log-maxsize=0".to_owned()],
+        ..Options::default()
+    };
+    let cluster = Cluster::start_with(&options)?;
+    cluster.install(crate::widget::crds()).await?;
+    let client = cluster.client()?;
+    setup::permissions(&client).await?;
+    let namespace = format!("shards-{}", schedule.seed);
+    let mut run = Run {
+        server: ApiServer::of(&cluster)?,
+        log: cluster.control_plane().audit_log(),
+        cluster,
+        client,
+        namespace: namespace.clone(),
+        timing: schedule.timing,
+        random: fastrand::Rng::with_seed(schedule.seed),
+        replicas: Vec::new(),
+        started: 0,
+        stops: Vec::new(),
+        outages: Vec::new(),
+    };
+    run.set_up().await?;
+    let result = run.all(&mut schedule).await;
+    let logs = || {
+        let log = |replica: &Replica| format!("--- {}\n{}", replica.name, replica.log());
+        run.replicas.iter().map(log).collect::<String>()
+    };
+    if std::env::var_os("CHAOS_LOGS").is_some() {
+        println!("{}", logs());
+    }
+    result.with_context(|| format!("{schedule:?}\n{}", logs()))?;
+    Ok(Outcome {
+        schedule,
+        verdict: judge::judge(&run.log, &namespace, &run.outages)?,
+        stops: run.stops,
+        replicas: run.replicas.len(),
+        owners: judge::last_owners(&run.log, &namespace)?.len(),
+    })
+}
+
+impl Run {
+    async fn set_up(&self) -> Result<()> {
+        let (client, namespace) = (self.client.clone(), self.namespace.as_str());
+        let metadata = json!({"metadata": {"name": namespace}});
+        setup::apply::<Namespace>(&Api::all(client.clone()), metadata).await?;
+        let role = json!({
+            "metadata": {"name": "shards"},
+            "rules": [
+                {
+                    "apiGroups": ["coordination.k8s.io"],
+                    "resources": ["leases"],
+                    "verbs": ["create", "delete", "get", "list", "update", "watch"],
+                },
+                {
+                    "apiGroups": [""],
+                    "resources": ["configmaps"],
+                    "verbs": ["create", "delete", "get", "list", "update", "watch"],
+                },
+            ],
+        });
+        let binding = json!({
+            "metadata": {"name": "shards"},
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "shards"},
+            "subjects": [{
+                "apiGroup": "rbac.authorization.k8s.io",
+                "kind": "Group",
+                "name": format!("system:serviceaccounts:{namespace}"),
+            }],
+        });
+        setup::apply::<Role>(&Api::namespaced(client.clone(), namespace), role).await?;
+        setup::apply::<RoleBinding>(&Api::namespaced(client.clone(), namespace), binding).await?;
+        let widgets: Api<Widget> = Api::namespaced(client, namespace);
+        for number in 0..OBJECTS {
+            let widget = json!({"metadata": {"name": format!("w{number}")}, "spec": {}});
+            setup::apply(&widgets, widget).await?;
+        }
+        Ok(())
+    }
+
+    async fn all(&mut self, schedule: &mut Schedule) -> Result<()> {
+        let begin = Instant::now();
+        for _ in 0..schedule.replicas {
+            self.start().await?;
+        }
+        self.settle().await?;
+        for number in 0.. {
+            if number == schedule.faults.len() && begin.elapsed() < schedule.time {
+                let fault = FAULTS[self.random.usize(..FAULTS.len())];
+                schedule.faults.push(fault);
+            }
+            let Some(fault) = schedule.faults.get(number).copied() else {
+                break;
+            };
+            let pause = self.random.f64();
+            self.watch(Duration::from_secs(1).mul_f64(pause)).await?;
+            self.fault(fault, schedule.replicas).await?;
+        }
+        self.settle().await?;
+        self.watch(Duration::from_secs(1)).await
+    }
+
+    async fn start(&mut self) -> Result<()> {
+        let name = format!("{}-{}", self.namespace, self.started);
+        self.started += 1;
+        let replica = Replica::start(&self.cluster, &self.namespace, name, self.timing).await?;
+        self.replicas.push(replica);
+        Ok(())
+    }
+
+    async fn fault(&mut self, fault: Fault, most: usize) -> Result<()> {
+        let (lease, fraction) = (self.timing.lease, self.random.f64());
+        let works = Network::Works(Duration::ZERO);
+        let victim = match fault {
+            KillLeader => self.leader().await?,
+            _ => self.random.usize(..self.replicas.len()),
+        };
+        match fault {
+            Start if self.replicas.len() <= most + 1 => {
+                self.start().await?;
+                self.settle().await?;
+            }
+            Terminate if self.replicas.len() > 1 => {
+                let mut replica = self.replicas.remove(victim);
+                self.stops.push(replica.stop().await?);
+                self.settle().await?;
+            }
+            Start | Terminate => {}
+            Kill | KillLeader => {
+                self.replicas[victim].signal("KILL")?;
+                self.watch(lease.mul_f64(1.0 + fraction)).await?;
+            }
+            Pause => {
+                self.replicas[victim].signal("STOP")?;
+                self.watch(lease.mul_f64(1.2 + fraction)).await?;
+                self.replicas[victim].signal("CONT")?;
+                self.watch(Duration::from_secs(2)).await?;
+            }
+            Partition => {
+                self.replicas[victim].proxy.set(Network::Cut);
+                self.watch(lease.mul_f64(1.3 + fraction / 2.0)).await?;
+                self.replicas[victim].proxy.set(works);
+            }
+            Flicker | Delay | HalfOpen | Reset => {
+                let margin = self.timing.lease - self.timing.renew;
+                for _ in 0..4 {
+                    let proxy = &self.replicas[victim].proxy;
+                    match fault {
+                        Flicker => proxy.set(Network::Cut),
+                        Delay => proxy.set(Network::Works(margin.mul_f64(0.7 * fraction))),
+                        HalfOpen => proxy.strand(),
+                        _ => proxy.reset(),
+                    }
+                    self.watch(lease.mul_f64(0.2)).await?;
+                    if fault == Flicker {
+                        self.replicas[victim].proxy.set(works);
+                        self.watch(lease.mul_f64(0.2)).await?;
+                    }
+                }
+                let replica = &self.replicas[victim];
+                replica.proxy.set(works);
+                replica.proxy.reset();
+            }
+            Restart => {
+                let begin = Timestamp::now();
+                self.server.signal("KILL")?;
+                self.watch(lease.mul_f64(1.2 * fraction)).await?;
+                audit::end_line(&self.log)?;
+                self.server.start()?;
+                self.until_the_api_server_is_ready().await?;
+                self.outages.push((begin, Timestamp::now()));
+            }
+        }
+        Ok(())
+    }
+
+    async fn until_the_api_server_is_ready(&mut self) -> Result<()> {
+        let begin = Instant::now();
+        loop {
+            let request = http::Request::get("/readyz").body(Vec::new())?;
+            let Err(error) = self.client.request_text(request).await else {
+                return Ok(());
+            };
+            ensure!(begin.elapsed() < Duration::from_secs(60), "{error}");
+            self.watch(Duration::from_millis(50)).await?;
+        }
+    }
+
+    /// The number of the replica that leads.
+    async fn leader(&mut self) -> Result<usize> {
+        let leases: Api<Lease> = Api::namespaced(self.client.clone(), &self.namespace);
+        let begin = Instant::now();
+        loop {
+            let lease = leases.get_opt(OPTIONS.name).await?;
+            let spec = lease.and_then(|lease| lease.spec);
+            let holder = spec
+                .and_then(|spec| spec.holder_identity)
+                .unwrap_or_default();
+            let user = holder.split('_').next();
+            if let Some(leader) = self.replicas.iter().position(|it| user == Some(&it.name)) {
+                return Ok(leader);
+            }
+            ensure!(
+                begin.elapsed() < Duration::from_secs(60),
+                "no replica leads"
+            );
+            self.watch(Duration::from_millis(50)).await?;
+        }
+    }
+
+    /// Waits until each replica has its share.
+    async fn settle(&mut self) -> Result<()> {
+        let begin = Instant::now();
+        let mut names: Vec<_> = self.replicas.iter().map(|it| it.name.clone()).collect();
+        names.sort();
+        loop {
+            let owners = judge::last_owners(&self.log, &self.namespace)?;
+            if owners.iter().eq(&names) {
+                return Ok(());
+            }
+            ensure!(
+                begin.elapsed() < Duration::from_secs(60),
+                "{owners:?} own slots, not {names:?}"
+            );
+            self.watch(Duration::from_millis(200)).await?;
+        }
+    }
+
+    /// Lets the replicas run for a time; restarts them when they end.
+    async fn watch(&mut self, time: Duration) -> Result<()> {
+        let begin = Instant::now();
+        loop {
+            for replica in &mut self.replicas {
+                replica.supervise()?;
+            }
+            let Some(rest) = time.checked_sub(begin.elapsed()) else {
+                return Ok(());
+            };
+            sleep(rest.min(Duration::from_millis(50))).await;
+        }
+    }
+}
