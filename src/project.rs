@@ -13,6 +13,7 @@ mod finalizer;
 mod license;
 mod owned;
 mod plugin;
+mod replicas;
 mod rules;
 mod runtime;
 mod source;
@@ -49,6 +50,7 @@ use self::file::{FormatVersion, OptionsEntry, is_default};
 pub use self::file::{above, missing};
 pub use self::license::{CopyrightHolder, Header, License};
 pub use self::plugin::{Plugin, PluginEdit};
+pub use self::replicas::Replicas;
 pub use self::runtime::{PACKAGE as RUNTIME, Runtime};
 pub use self::source::{Definition, Source};
 pub use self::view::{ApiView, ControllerView, KindView, WebhookView};
@@ -119,6 +121,9 @@ pub struct Settings {
     /// The cryptography of TLS.
     #[serde(default, skip_serializing_if = "is_default")]
     pub crypto: Crypto,
+    /// The replicas that share the objects; `None` means one, or two that serve webhooks, of which the leader reconciles.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub shards: Option<Replicas>,
     /// The Lease of the operator that this one replaces; `None` means that its name is the operator's.
     #[serde(default, skip_serializing_if = "is_default")]
     pub lease: Option<LeaseName>,

@@ -6,7 +6,7 @@ use clap::{ArgAction, Args, ValueEnum, ValueHint, builder::PossibleValue};
 use clap_complete::engine::ArgValueCandidates;
 
 use super::{EditWhat, Foreign, Global, complete};
-use crate::project::{Certificates, Crypto, Runtime};
+use crate::project::{Certificates, Crypto, Replicas, Runtime};
 
 /// `init`.
 #[derive(Args, Debug)]
@@ -153,6 +153,9 @@ pub struct Edit {
     /// Longest description of Kubernetes' types in CRDs, in characters; 0 leaves them out; 80 unless it is set
     #[arg(long, value_name = "LENGTH", value_parser = length)]
     pub crd_description_length: Option<u32>,
+    /// Replicas that share the objects of sharded controllers; with 1, the leader reconciles them all
+    #[arg(long, value_name = "REPLICAS", value_parser = clap::value_parser!(u8).range(1..=i64::from(Replicas::MOST)))]
+    pub shards: Option<u8>,
     /// Plugins to add: grafana, helm, olm, release; or to remove: --plugins=-helm
     #[arg(long, value_name = "NAME", value_delimiter = ',', action = ArgAction::Append)]
     pub plugins: Vec<String>,

@@ -41,6 +41,7 @@ pub fn run(
         kubernetes: edit.kubernetes.as_deref().map(str::parse).transpose()?,
         crypto: edit.crypto,
         description_length: edit.crd_description_length,
+        shards: edit.shards,
         plugins: PluginEdit::parse(&edit.plugins)?,
     };
     let mut remarks = edit.foreign.remarks();
@@ -138,6 +139,17 @@ fn steps(before: &Project, after: &Project) -> Vec<NextStep> {
             "update Cargo.lock, before a build with `--locked`:",
             Script::of("cargo fetch"),
         ));
+    }
+    if let Some(shards) = new.shards.filter(|_| old.shards.is_none()) {
+        let controllers = !before.controllers().is_empty();
+        if controllers {
+            steps.push(NextStep::new(
+                format!(
+                    "add `.sharded(ShardKey::uid())` to each controller whose objects {shards} replicas share:"
+                ),
+                Script::of("grep -rn 'Controller::new\\|Controller::external' src/controllers"),
+            ));
+        }
     }
     if is_other_scope {
         let (delete, role) = match after.namespaced {

@@ -163,6 +163,8 @@ pub fn context(project: &Project) -> Context {
             // Its Lease, and whether that is the one of an operator that it replaces.
             "lease": settings.lease.as_ref().map_or_else(|| project.operator(), ToString::to_string),
             "replaces": settings.lease.is_some(),
+            // The replicas that share the objects, or null if only the leader reconciles.
+            "shards": settings.shards,
             "package": package,
             // The library crate.
             "library": library,

@@ -8,7 +8,7 @@ use crate::project::correction::init_beside;
 use crate::project::rules::{self, is_namespaced};
 use crate::project::{
     Certificates, CopyrightHolder, Crypto, Extra, Header, LAYOUT, License, PluginEdit, Project,
-    Runtime, Settings, TEMPLATES,
+    Replicas, Runtime, Settings, TEMPLATES,
 };
 
 /// The flags of `init`.
@@ -57,6 +57,8 @@ pub struct EditSettings {
     pub crypto: Option<Crypto>,
     /// `--crd-description-length`.
     pub description_length: Option<u32>,
+    /// `--shards`; 1 ends the sharing.
+    pub shards: Option<u8>,
     /// `--plugins`.
     pub plugins: Vec<PluginEdit>,
 }
@@ -98,7 +100,7 @@ impl Project {
         if *edit == EditSettings::default() {
             return Err(Failure::usage("there is nothing to edit")
                 .note("`edit` changes settings of the project, `edit api` those of one kind")
-                .note("the flags are `--namespaced`, `--owner`, `--license`, `--license-file`, `--certificates`, `--runtime`, `--kubernetes`, `--crypto`, `--crd-description-length` and `--plugins`")
+                .note("the flags are `--namespaced`, `--owner`, `--license`, `--license-file`, `--certificates`, `--runtime`, `--kubernetes`, `--crypto`, `--crd-description-length`, `--shards` and `--plugins`")
                 .advise(Advice::Help));
         }
         let mut project = self.clone();
@@ -132,6 +134,10 @@ impl Project {
         settings.crypto = edit.crypto.unwrap_or(self.settings.crypto);
         settings.kubernetes = edit.kubernetes.or(self.settings.kubernetes);
         settings.description_length = edit.description_length.or(self.settings.description_length);
+        if let Some(shards) = edit.shards {
+            // The command line allows 1 to 64.
+            settings.shards = Replicas::try_from(shards).ok();
+        }
         if let Some(license) = edit.license {
             (settings.license, settings.header) = (license, None);
         }

@@ -89,7 +89,7 @@ fn an_api_in_full() {
                 "chart_runtime": "{ path = \"vendor/operator-helm\" }",
                 "ansible_runtime": "{ path = \"vendor/operator-ansible\" }",
                 "runtime_of_tests": "{ path = \"vendor/operator-runtime\", features = [\"envtest\", \"testing\"] }",
-                "crypto": "ring", "other_crypto": "aws-lc-rs", "description_length": null, "runtime_repository": null, "kubernetes": "1.37", "kubernetes_feature": "v1_37", "domain": "example.com", "namespaced": false,
+                "shards": null, "crypto": "ring", "other_crypto": "aws-lc-rs", "description_length": null, "runtime_repository": null, "kubernetes": "1.37", "kubernetes_feature": "v1_37", "domain": "example.com", "namespaced": false,
                 "license": "Apache-2.0", "owned": [],
             },
             "header": "// SPDX-License-Identifier: Apache-2.0\n\n",
