@@ -62,6 +62,7 @@ pub(crate) struct Fences {
 
 impl Fences {
     /// Those of a process without an election.
+    #[cfg(test)]
     pub(crate) fn open() -> Self {
         Self {
             leader: Fence::open(),

@@ -55,24 +55,29 @@ mod identity;
 mod key;
 #[cfg(feature = "leader-election")]
 mod member;
-#[cfg(feature = "leader-election")]
+#[cfg_attr(not(feature = "leader-election"), path = "shards/off.rs")]
 mod membership;
 #[cfg(feature = "leader-election")]
 mod notes;
 #[cfg(feature = "leader-election")]
 mod observe;
+#[cfg_attr(not(feature = "leader-election"), allow(dead_code))]
 mod permit;
+#[cfg_attr(not(feature = "leader-election"), allow(dead_code))]
 mod replica;
 #[cfg(feature = "leader-election")]
 mod roll;
+#[cfg_attr(not(feature = "leader-election"), allow(dead_code))]
+mod selector;
+#[cfg_attr(not(feature = "leader-election"), allow(dead_code))]
 mod slots;
 
 #[cfg(feature = "leader-election")]
 pub(crate) use birth::Birth;
 pub use key::ShardKey;
 pub(crate) use key::{Key, Share};
-#[cfg(feature = "leader-election")]
 pub(crate) use membership::Membership;
 pub(crate) use permit::Permit;
 pub(crate) use replica::Shards;
+pub(crate) use selector::selected;
 pub(crate) use slots::Slots;

@@ -6,11 +6,11 @@ use std::{
     sync::atomic::Ordering,
 };
 
-use kube::api::ObjectMeta;
+use kube::{Client, api::ObjectMeta};
 use tokio::sync::watch::Receiver;
 
 use super::{Entry, Key, Source};
-use crate::shards::{Shards, Share, Slots};
+use crate::shards::{Shards, Share, Slots, selected};
 
 /// What the users of a source need.
 #[derive(Default)]
@@ -32,6 +32,7 @@ struct Shared {
 /// What a watch of one namespace keeps.
 pub(super) struct Kept {
     by: Option<(Share, Receiver<Slots>)>,
+    shards: Option<Shards>,
     slots: Slots,
 }
 
@@ -77,6 +78,7 @@ impl Source {
                 Some(_) => Slots::NONE,
                 None => Slots::all(),
             },
+            shards: shared.map(|shared| shared.shards.clone()),
             by,
         }
     }
@@ -115,6 +117,17 @@ impl Kept {
             self.slots = *cached.borrow_and_update();
         }
         self.slots
+    }
+
+    /// The client of a list and its watch: the API server leaves out what is not kept, if it can.
+    pub(super) fn client(&self, client: Client) -> Client {
+        let shards = self.shards.as_ref().filter(|shards| shards.selects());
+        let selector = shards.zip(self.by.as_ref());
+        let selector = selector.and_then(|(_, (share, _))| share.selector(self.slots));
+        match selector {
+            Some(selector) => selected(client, &selector),
+            None => client,
+        }
     }
 
     pub(super) fn slots(&self) -> Slots {

@@ -145,7 +145,6 @@ impl Source {
     async fn keep<const METADATA: bool>(&self, watching: &Watching, namespace: Option<String>) {
         let decode = self.form().decode();
         let client = paced(watching.client.clone());
-        let api: Api<Raw<METADATA>> = self.kind.api(client, namespace.as_deref());
         let mut config = watcher::Config::default().timeout(LONGEST);
         config.label_selector = self.selector.labels.clone();
         config.field_selector = self.selector.fields.clone();
@@ -162,7 +161,8 @@ impl Source {
                 kept.changed().await;
                 continue;
             }
-            let mut events = pin!(watcher(api.clone(), listing.config(config.clone())));
+            let api: Api<Raw<METADATA>> = self.kind.api(kept.client(client.clone()), namespace);
+            let mut events = pin!(watcher(api, listing.config(config.clone())));
             // Whether a list has begun, and has ended.
             let (mut begun, mut complete) = (false, false);
             let mut listed = BTreeSet::new();

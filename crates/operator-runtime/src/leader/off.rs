@@ -22,6 +22,10 @@ impl Timing {
     pub(crate) fn margin(&self) -> Duration {
         match self.0 {}
     }
+
+    pub(crate) fn never(&self) -> &Infallible {
+        &self.0
+    }
 }
 
 /// Leadership that is always held.

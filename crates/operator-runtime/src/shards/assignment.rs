@@ -111,6 +111,7 @@ impl Assignment {
     }
 
     /// What the assignment says about a slot, if it has that slot.
+    #[cfg(test)]
     pub(crate) fn share(&self, slot: Slot) -> Option<&Share> {
         self.shares.get(usize::from(slot.number()))
     }

@@ -8,7 +8,10 @@ use std::{
 
 use kube::{Resource, api::ObjectMeta};
 
-use super::slots::Slot;
+use super::{
+    selector,
+    slots::{Slot, Slots},
+};
 use crate::{cache::Entry, error::panic_message};
 
 /// What decides which replica reconciles an object: objects with the same key are always in the same replica.
@@ -137,6 +140,15 @@ impl Share {
         match self {
             Self::Own(key) => key.slot_of_head(head),
             Self::Owner { .. } => None,
+        }
+    }
+
+    /// The selector by which the API server lists the objects in these slots, if it can.
+    pub(crate) fn selector(&self, slots: Slots) -> Option<String> {
+        match self {
+            Self::Own(Key::Uid) => slots.selector(selector::UID),
+            Self::Own(Key::Namespace) => slots.selector(selector::NAMESPACE),
+            Self::Own(Key::Field(_)) | Self::Owner { .. } => None,
         }
     }
 

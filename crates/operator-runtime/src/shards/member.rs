@@ -153,6 +153,7 @@ impl Member {
     }
 
     /// The epoch under which this member serves a slot, if it does.
+    #[cfg(test)]
     pub(crate) fn holds(&self, slot: Slot) -> Option<u64> {
         self.held.get(&slot).copied()
     }

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use futures::stream::FuturesUnordered;
-use kube::Api;
+use kube::{Api, Client};
 use tokio::{sync::watch, task::JoinSet, time::timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -12,12 +12,14 @@ use super::{
     follow::{Follower, labels},
     member::Member,
     observe,
+    observe::Seen,
     replica::Shards,
+    selector::is_honoured,
 };
 use crate::{
     client::{Clients, fence::Fence},
-    error::ElectionError,
-    leader::{Candidate, Election, Leadership, Notes, ShardLimit},
+    error::{ElectionError, chain},
+    leader::{Candidate, Election, Notes, ShardLimit},
     metrics::ShardMetrics,
 };
 
@@ -72,7 +74,7 @@ impl Membership {
         let [leave, give_up, done] = tokens;
         let follower = Follower {
             member,
-            shards,
+            shards: shards.clone(),
             notes,
             seen: seen.clone(),
             margin: timing.margin(),
@@ -91,7 +93,7 @@ impl Membership {
             timing: *timing,
             limit: limit.and_then(ShardLimit::most),
             leads,
-            seen,
+            seen: seen.clone(),
             metrics,
             others,
             identity: identity.clone(),
@@ -102,10 +104,16 @@ impl Membership {
             observe::assignment(objects, &object, period, sender).await;
         });
         let (end, never, nothing) = (lost.clone(), give_up.clone(), done.clone());
+        let (client, limit, place) = (clients.watches.clone(), timing.call(), namespace.clone());
         tasks.spawn(async move {
-            // Who is no member yet serves nothing: its fence is closed.
+            let ready = async {
+                // Who is no member yet serves nothing: its fence is closed.
+                joined.acquired().await;
+                let honours = try_selector(&client, &place, seen, limit).await;
+                shards.select(honours);
+            };
             tokio::select! {
-                () = joined.acquired() => {}
+                () = ready => {}
                 () = never.cancelled() => return nothing.cancel(),
             }
             let error = follower.run().await;
@@ -129,10 +137,6 @@ impl Membership {
         &self.lost
     }
 
-    pub(crate) fn joined(&self) -> Leadership {
-        self.election.leadership()
-    }
-
     /// Passes all slots on to the other members, at most for `limit`, and then stops what is left.
     pub(crate) async fn leave(&mut self, limit: Duration) {
         self.leave.cancel();
@@ -152,6 +156,35 @@ impl Membership {
     /// Releases the Lease: this process never writes again.
     pub(crate) async fn release(self) {
         self.election.release().await;
+    }
+}
+
+/// Whether the API server sends a replica only its share; waits until there is an object to try it with.
+async fn try_selector(
+    client: &Client,
+    namespace: &str,
+    mut seen: watch::Receiver<Option<Seen>>,
+    limit: Duration,
+) -> bool {
+    let Ok(Some(object)) = seen
+        .wait_for(Option::is_some)
+        .await
+        .map(|seen| seen.clone())
+    else {
+        return false;
+    };
+    let honours = is_honoured(client, namespace, &object.name, &object.uid);
+    match timeout(limit, honours).await {
+        Ok(Ok(true)) => {
+            tracing::info!("the API server sends each replica only its share");
+            true
+        }
+        Ok(Ok(false)) => false,
+        Ok(Err(error)) => {
+            tracing::debug!(error = chain(&error), "cannot try shardSelector");
+            false
+        }
+        Err(_) => false,
     }
 }
 

@@ -23,6 +23,7 @@ use crate::{client::watches::LONGEST, error::chain};
 /// The object with the assignment.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Seen {
+    pub(super) name: String,
     pub(super) uid: String,
     pub(super) resource_version: String,
     pub(super) assignment: Result<Assignment, Unreadable>,
@@ -34,6 +35,7 @@ impl From<ConfigMap> for Seen {
         Self {
             assignment: Assignment::read(&uid, object.data.as_ref().unwrap_or(&BTreeMap::new())),
             resource_version: object.resource_version().unwrap_or_default(),
+            name: object.name_any(),
             uid,
         }
     }

@@ -1,6 +1,13 @@
 //! What this process serves: shared by its controllers, its watches and the task that follows the assignment.
 
-use std::{collections::BTreeMap, future::pending, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    future::pending,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use parking_lot::Mutex;
 use tokio::sync::{
@@ -24,6 +31,8 @@ struct Inner {
     /// The slots of which each watch has all objects.
     listed: watch::Sender<Vec<Slots>>,
     moved: broadcast::Sender<Slots>,
+    /// Whether the API server leaves out what is in other slots.
+    selects: AtomicBool,
 }
 
 /// The slots that begin or have stopped.
@@ -50,6 +59,7 @@ impl Default for Inner {
             cached: watch::channel(Slots::NONE).0,
             listed: watch::channel(Vec::new()).0,
             moved: broadcast::channel(MOVES).0,
+            selects: AtomicBool::new(false),
         }
     }
 }
@@ -90,6 +100,16 @@ impl Shards {
     /// The slots whose objects must be in memory.
     pub(crate) fn cached(&self) -> watch::Receiver<Slots> {
         self.0.cached.subscribe()
+    }
+
+    /// Notes whether the API server can leave out what is in other slots.
+    pub(super) fn select(&self, selects: bool) {
+        self.0.selects.store(selects, Ordering::Relaxed);
+    }
+
+    /// Whether lists and watches may carry a selector of slots.
+    pub(crate) fn selects(&self) -> bool {
+        self.0.selects.load(Ordering::Relaxed)
     }
 
     /// Adds a watch, which has listed nothing yet; returns its number for [`listed`](Self::listed).

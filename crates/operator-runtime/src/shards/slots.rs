@@ -73,6 +73,7 @@ impl Slots {
     }
 
     /// Removes the slot; says whether it was there.
+    #[cfg(test)]
     pub(crate) fn remove(&mut self, slot: Slot) -> bool {
         let old = self.contains(slot);
         self.0 &= !(1 << slot.0);

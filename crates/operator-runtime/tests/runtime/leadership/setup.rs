@@ -79,11 +79,7 @@ pub async fn replicas(
 /// Lets only these users take part in the election of the namespace.
 pub async fn allow_election(client: &Client, namespace: &str, users: &[String]) -> Result<()> {
     // The file's binding is for the operator's ServiceAccount.
-    let text = fs::read_to_string(ROLE)?;
-    ensure!(text.contains(NAME), "the Role names no Lease");
-    let text = text.replace(NAME, LEASE);
-    let role = text.split("\n---\n").next().context("no Role")?;
-    let mut role: Value = serde_saphyr::from_str(role)?;
+    let mut role = role(LEASE, false)?;
     role["metadata"]["namespace"] = json!(namespace);
     let name = &role["metadata"]["name"];
     let subject = |user| json!({"kind": "ServiceAccount", "name": user, "namespace": namespace});
@@ -94,6 +90,28 @@ pub async fn allow_election(client: &Client, namespace: &str, users: &[String]) 
     });
     apply::<RoleBinding>(&Api::namespaced(client.clone(), namespace), binding).await?;
     apply::<Role>(&Api::namespaced(client.clone(), namespace), role).await
+}
+
+/// The Role of a generated project, for the Lease of this name.
+pub fn role(lease: &str, shards: bool) -> Result<Value> {
+    let text = fs::read_to_string(ROLE)?;
+    ensure!(text.contains(NAME), "the Role names no Lease");
+    let mut wanted = true;
+    let mut role = String::new();
+    for line in text
+        .lines()
+        .filter(|line| !line.trim_start().starts_with('#'))
+    {
+        match line.trim_matches(|c| "{%- }".contains(c)) {
+            "" if line == "---" => break,
+            "if project.shards" => wanted = shards,
+            "else" => wanted = !shards,
+            "endif" => wanted = true,
+            _ if wanted => role.extend([line, "\n"]),
+            _ => {}
+        }
+    }
+    Ok(serde_saphyr::from_str(&role.replace(NAME, lease))?)
 }
 
 /// Starts a replica as a user of its own, behind a proxy of its own.

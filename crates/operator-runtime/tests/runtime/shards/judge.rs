@@ -22,8 +22,6 @@ pub struct Verdict {
     pub foreign: Vec<String>,
     /// How often a slot got another owner.
     pub moves: usize,
-    /// The most slots that moved because one replica joined or left, where that was all that happened.
-    pub dealt: usize,
     /// The longest time between two writes of one object, without the times in which no API server answered.
     pub longest_rest: Duration,
     /// When that was, and which object.

@@ -1,0 +1,41 @@
+//! Shards without leader election, which they need: there are none.
+
+use std::{convert::Infallible, time::Duration};
+
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use super::Shards;
+use crate::{
+    client::{Clients, fence::Fence},
+    error::ElectionError,
+    leader::Candidate,
+    metrics::ShardMetrics,
+};
+
+pub(crate) struct Membership(Infallible);
+
+impl Membership {
+    pub(crate) fn start(
+        _: &Clients,
+        candidate: &Candidate,
+        _: Shards,
+        _: Fence,
+        _: watch::Receiver<bool>,
+        _: ShardMetrics,
+    ) -> Result<Self, ElectionError> {
+        match *candidate.timing.never() {}
+    }
+
+    pub(crate) fn lost(&self) -> &CancellationToken {
+        match self.0 {}
+    }
+
+    pub(crate) async fn leave(&mut self, _: Duration) {
+        match self.0 {}
+    }
+
+    pub(crate) async fn release(self) {
+        match self.0 {}
+    }
+}
