@@ -40,6 +40,11 @@ pub mod leader_election {
     #![doc = include_str!("guide/leader-election.md")]
 }
 
+/// Several active replicas, each with a share of the objects.
+pub mod shards {
+    #![doc = include_str!("guide/shards.md")]
+}
+
 /// Defaulting and validating webhooks, and their certificate.
 pub mod webhooks {
     #![doc = include_str!("guide/webhooks.md")]

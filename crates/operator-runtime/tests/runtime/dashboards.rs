@@ -148,7 +148,7 @@ fn used() -> Result<Used> {
     let mut used = Used::default();
     let read = |path: &str| fs::read_to_string(Path::new(PROJECT).join(path));
     for (name, least) in [
-        ("controller-runtime-metrics", 30),
+        ("controller-runtime-metrics", 33),
         ("controller-resources-metrics", 6),
     ] {
         let dashboard = serde_json::from_str(&read(&format!("grafana/{name}.json"))?)?;
@@ -212,6 +212,7 @@ async fn served() -> Result<Exposition> {
         format!("--metrics-bind-address=127.0.0.1:{metrics}"),
         "--metrics-secure=false".to_owned(),
         "--leader-elect".to_owned(),
+        "--shards=auto".to_owned(),
         format!("--leader-elect-resource-namespace={NAMESPACE}"),
         format!("--webhook-port={webhooks}"),
         format!("--webhook-cert-path={}", certificates.display()),

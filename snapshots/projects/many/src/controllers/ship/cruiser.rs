@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use operator_runtime::{Action, Controller, ReadyCondition, ReconcileError, finalizer, status};
+use operator_runtime::{
+    Action, Controller, ReadyCondition, ReconcileError, ShardKey, finalizer, status,
+};
 
 use crate::Context;
 use crate::api::ship::cruiser::{Cruiser, CruiserStatus};
@@ -26,6 +28,7 @@ pub fn controller() -> Controller<Cruiser, Context> {
     Controller::new(NAME, reconcile)
         .condition(READY)
         .finalizer()
+        .sharded(ShardKey::uid())
 }
 
 /// The errors of `reconcile`. A failed reconcile is retried with exponential back-off.
