@@ -151,6 +151,14 @@ fn steps(before: &Project, after: &Project) -> Vec<NextStep> {
             ));
         }
     }
+    if old.shards.is_some() && new.shards.is_none() {
+        steps.push(NextStep::new(
+            "before the next deployment, leave one replica, because one without shares waits for no other:",
+            Script::anywhere("kubectl scale -n NAMESPACE")
+                .arg(format!("deployment/{}-controller-manager", after.name))
+                .code("--replicas=1"),
+        ));
+    }
     if is_other_scope {
         let (delete, role) = match after.namespaced {
             true => ("kubectl delete", "clusterrole"),
