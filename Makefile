@@ -199,6 +199,12 @@ bench-webhooks: ## Compare webhooks with those of controller-runtime (ARGS="--ro
 	(cd webhooks/go && $(GO_BUILD) -o "$(MEASURED)/release/webhooks-controller-runtime" ./cmd) && \
 	$(CARGO) run --release --locked --package bench-webhooks -- $(ARGS)
 
+.PHONY: bench-shards
+bench-shards: ## Measure an operator with 1, 2 and 4 replicas that share the objects (ARGS="--writes --select")
+	assets=$(ASSETS) && export KUBEBUILDER_ASSETS="$$assets" CARGO_TARGET_DIR="$(MEASURED)" && \
+	cd benches && $(CARGO) build --release --locked --package bench-shards && \
+	$(CARGO) run --release --locked --package bench-shards -- $(ARGS)
+
 .PHONY: bench-releases
 bench-releases: ## Measure an operator from a chart, and Helm installing the same (ARGS="100 500")
 	assets=$(ASSETS) && helm=$$(sh tests/helm/build.sh) && export KUBEBUILDER_ASSETS="$$assets" CARGO_TARGET_DIR="$(MEASURED)" && \
