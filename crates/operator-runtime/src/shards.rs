@@ -80,4 +80,6 @@ pub(crate) use membership::Membership;
 pub(crate) use permit::Permit;
 pub(crate) use replica::Shards;
 pub(crate) use selector::selected;
+#[cfg(test)]
+pub(crate) use slots::Slot;
 pub(crate) use slots::Slots;

@@ -165,3 +165,117 @@ impl Kept {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use k8s_openapi::api::core::v1::ConfigMap;
+    use kube::api::ObjectMeta;
+
+    use super::*;
+    use crate::{
+        cache::{Cache, Form},
+        object::{ScopedResource, Selector},
+        shards::{Key as By, Slot},
+    };
+
+    fn source() -> Arc<Source> {
+        let kind = ScopedResource::of::<ConfigMap>();
+        Cache::default().source(&kind, &Selector::default(), Form::Metadata, false)
+    }
+
+    fn object(name: &str, uid: &str) -> (Key, Entry) {
+        let metadata = ObjectMeta {
+            name: Some(name.to_owned()),
+            uid: Some(uid.to_owned()),
+            ..ObjectMeta::default()
+        };
+        let key = Key::of(&metadata);
+        let object = ConfigMap {
+            metadata,
+            ..ConfigMap::default()
+        };
+        (key, Entry::Valid(Arc::new(object)))
+    }
+
+    fn share(shards: &Shards) -> Option<(Shards, Share)> {
+        Some((shards.clone(), Share::Own(By::Uid)))
+    }
+
+    /// The slots of which the only watch of these shards has all objects.
+    fn listed(shards: &Shards) -> Slots {
+        Shards::full(&shards.watches().borrow())
+    }
+
+    #[tokio::test]
+    async fn a_watch_keeps_the_objects_in_the_slots_of_this_process() {
+        let (source, shards) = (source(), Shards::default());
+        source.needs(share(&shards));
+        source.begin(&[None]);
+        let mut kept = source.kept();
+        assert!(kept.renew().is_empty());
+        assert_eq!(listed(&shards), Slots::NONE);
+
+        let (ours, others) = (object("ours", "ours"), object("others", "others"));
+        let slot = |uid| Slots::from_iter([Slot::of(uid)]);
+        assert_ne!(slot("ours"), slot("others"));
+        shards.cache(slot("ours"));
+        assert!(kept.changed().await, "there is something to list");
+        kept.renew();
+        for (key, entry) in [&ours, &others] {
+            assert_eq!(kept.drops(entry.meta()), !kept.keeps(entry));
+            source.change(key, Some(entry.clone()).filter(|entry| kept.keeps(entry)));
+        }
+        source.listed(None, kept.slots());
+        assert_eq!(source.content.keys(), [ours.0.clone()]);
+        assert_eq!(listed(&shards), slot("ours"));
+
+        // The slot moves away, and another one comes.
+        shards.cache(slot("others"));
+        assert!(kept.changed().await);
+        source.shed(None, &kept);
+        assert!(source.content.keys().is_empty());
+        assert_eq!(listed(&shards), Slots::NONE);
+        assert_eq!(kept.renew(), slot("others"));
+    }
+
+    #[test]
+    fn a_watch_that_somebody_needs_whole_keeps_all() {
+        let shards = Shards::default();
+        let namespaces = Some((shards.clone(), Share::Own(By::Namespace)));
+        for other in [None, namespaces] {
+            let source = source();
+            source.needs(share(&shards));
+            source.needs(share(&shards));
+            source.needs(other);
+            source.begin(&[None]);
+            let mut kept = source.kept();
+            assert_eq!(kept.renew(), Slots::all());
+            assert!(kept.keeps(&object("any", "any").1));
+        }
+        // A store shows all objects.
+        let source = source();
+        source.needs(share(&shards));
+        source.is_read();
+        source.begin(&[None]);
+        assert_eq!(source.kept().renew(), Slots::all());
+        assert_eq!(
+            listed(&shards),
+            Slots::all(),
+            "none of them holds a slot up"
+        );
+    }
+
+    #[test]
+    fn a_slot_is_listed_when_every_namespace_is() {
+        let (source, shards) = (source(), Shards::default());
+        source.needs(share(&shards));
+        source.begin(&[Some("a".to_owned()), Some("b".to_owned())]);
+        let slots: Slots = "0-3".parse().unwrap();
+        source.listed(Some("a"), slots);
+        assert_eq!(listed(&shards), Slots::NONE);
+        source.listed(Some("b"), "2-9".parse().unwrap());
+        assert_eq!(listed(&shards), "2-3".parse().unwrap());
+    }
+}

@@ -226,6 +226,38 @@ mod tests {
         assert_eq!(in_every_replica(ask()).await, "unfenced");
     }
 
+    #[tokio::test]
+    async fn a_reconcile_writes_under_the_fence_of_its_slot() {
+        let answering = |text: &'static str| {
+            let answer = move |_| {
+                ok::<_, BoxError>(http::Response::new(Body::from(text.as_bytes().to_vec())))
+            };
+            Client::new(service_fn(answer), "default")
+        };
+        let [fenced, unfenced, sharded] = ["fenced", "unfenced", "sharded"].map(answering);
+        let client = either(fenced, unfenced, Some(sharded));
+        let ask = async |method: &str| {
+            let request = Request::builder().method(method).uri("/");
+            client.request_text(request.body(Vec::new()).unwrap()).await
+        };
+        let permit = Arc::new(Permit::default());
+        let turn = permit.enter().unwrap();
+        let during = turn.run(async {
+            assert_eq!(ask("GET").await.unwrap(), "sharded");
+            assert_eq!(ask("PUT").await.unwrap(), "sharded");
+            assert_eq!(in_every_replica(ask("PUT")).await.unwrap(), "unfenced");
+            permit.stop(Duration::ZERO, Duration::ZERO).await;
+            assert_eq!(ask("GET").await.unwrap(), "sharded");
+            let error = ask("PUT").await.unwrap_err();
+            assert!(
+                crate::error::chain(&error).contains("own the shard"),
+                "{error}"
+            );
+        });
+        during.await;
+        assert_eq!(ask("PUT").await.unwrap(), "fenced");
+    }
+
     #[test]
     fn what_changes_something() {
         let pod = "/api/v1/namespaces/a/pods/b";

@@ -393,6 +393,7 @@ mod tests {
         };
         let (calls, mut called) = unbounded_channel();
         let worker = Worker {
+            shards: None,
             name: "a",
             source,
             queue,

@@ -169,3 +169,78 @@ impl Share {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::{
+        api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::OwnerReference,
+    };
+
+    use super::*;
+
+    fn owned_by(api_version: &str, kind: &str, controller: bool) -> Entry {
+        let owner = OwnerReference {
+            api_version: api_version.to_owned(),
+            kind: kind.to_owned(),
+            uid: "owner".to_owned(),
+            controller: Some(controller),
+            ..OwnerReference::default()
+        };
+        let metadata = ObjectMeta {
+            uid: Some("child".to_owned()),
+            namespace: Some("default".to_owned()),
+            owner_references: Some(vec![owner]),
+            ..ObjectMeta::default()
+        };
+        Entry::Valid(Arc::new(ConfigMap {
+            metadata,
+            ..ConfigMap::default()
+        }))
+    }
+
+    #[test]
+    fn keys() {
+        let entry = owned_by("v1", "Node", true);
+        let field = |text: &'static str| ShardKey::field(move |_: &ConfigMap| text.to_owned()).key;
+        for (key, slot) in [
+            (ShardKey::<ConfigMap>::uid().key, Some(Slot::of("child"))),
+            (
+                ShardKey::<ConfigMap>::namespace().key,
+                Some(Slot::of("default")),
+            ),
+            (field("tenant"), Some(Slot::of("tenant"))),
+        ] {
+            assert_eq!(key.slot(&entry), slot);
+        }
+        let panics = ShardKey::field(|config: &ConfigMap| match &config.data {
+            Some(_) => String::new(),
+            None => panic!("no data"),
+        });
+        assert_eq!(panics.key.slot(&entry), None);
+    }
+
+    #[test]
+    fn a_child_is_in_the_slot_of_its_controller() {
+        let share = Share::of_children(&Key::Uid, "Cache", "cache.example.com").unwrap();
+        for (api_version, kind, controller, found) in [
+            ("cache.example.com/v1", "Cache", true, true),
+            ("cache.example.com/v2", "Cache", true, true),
+            ("cache.example.com/v1", "Cache", false, false),
+            ("cache.example.com/v1", "Other", true, false),
+            ("example.com/v1", "Cache", true, false),
+            ("v1", "Cache", true, false),
+        ] {
+            let slot = share.slot(&owned_by(api_version, kind, controller));
+            assert_eq!(
+                slot,
+                found.then(|| Slot::of("owner")),
+                "{api_version} {kind}"
+            );
+        }
+        // The core group has no name.
+        let share = Share::of_children(&Key::Uid, "ConfigMap", "").unwrap();
+        let slot = share.slot(&owned_by("v1", "ConfigMap", true));
+        assert_eq!(slot, Some(Slot::of("owner")));
+        assert!(Share::of_children(&Key::Namespace, "Cache", "").is_none());
+    }
+}

@@ -92,7 +92,7 @@ impl Shards {
         Moves(self.0.moved.subscribe())
     }
 
-    pub(super) fn cache(&self, slots: Slots) {
+    pub(crate) fn cache(&self, slots: Slots) {
         let change = |old: &mut Slots| std::mem::replace(old, slots) != slots;
         self.0.cached.send_if_modified(change);
     }
@@ -134,7 +134,7 @@ impl Shards {
             .fold(whole, |full, slots| full.without(whole.without(*slots)))
     }
 
-    pub(super) fn watches(&self) -> watch::Receiver<Vec<Slots>> {
+    pub(crate) fn watches(&self) -> watch::Receiver<Vec<Slots>> {
         self.0.listed.subscribe()
     }
 }

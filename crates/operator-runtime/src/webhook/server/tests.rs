@@ -12,7 +12,7 @@ use tower::ServiceExt;
 
 use super::{entrance::ADMISSION, *};
 use crate::{
-    client::{Clients, fence::Fence},
+    client::{Clients, Fences},
     server::probes::Readiness,
     webhook::{Change, Denied, MatchPolicy, Request as Asked, Webhook},
 };
@@ -282,7 +282,7 @@ async fn webhooks_without_a_certificate_are_not_served() {
     assert!(args.flags.enable_webhooks);
     let (metrics, readiness) = (Metrics::default(), Readiness::default());
     let config = kube::Config::new("http://127.0.0.1".parse().unwrap());
-    let clients = Clients::new(config, &metrics, &Fence::open(), Duration::MAX).unwrap();
+    let clients = Clients::new(config, &metrics, &Fences::open(), Duration::MAX).unwrap();
     let environment = Environment {
         clients: &clients,
         metrics: &metrics,
