@@ -45,6 +45,8 @@ mod birth;
 mod deal;
 mod identity;
 mod member;
+#[cfg(test)]
+mod model;
 mod notes;
 mod roll;
 mod slots;
