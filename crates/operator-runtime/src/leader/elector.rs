@@ -217,6 +217,13 @@ impl Elector {
         self.next = now;
     }
 
+    /// Renews the Lease now, if this process leads: the caller has something to say on it.
+    pub(crate) fn hurry(&mut self, now: Duration) {
+        if self.leads_until().is_some() {
+            self.next = self.next.min(now);
+        }
+    }
+
     /// A write succeeded: no other candidate takes over for a lease duration after it was *sent*.
     fn wrote(&mut self, now: Duration) {
         let until = self.sent + self.timing.renew;
