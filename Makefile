@@ -36,7 +36,7 @@ test: ## Run the tests that every change has to pass; some need a real API serve
 	assets=$(ASSETS) && export KUBEBUILDER_ASSETS="$$assets" && CARGO="$(CARGO)" sh tests/suites.sh
 
 # Not among them: fips needs CMake, siege needs root, and the benchmarks measure.
-PARTS := lint test package features projects msrv shells book schemas lint-generated registry histories fuzz random-types cel charts pages takeover chaos \
+PARTS := lint test package features projects msrv shells book schemas lint-generated registry histories fuzz random-types cel charts pages takeover chaos shards \
 	upgrades etcd-steps etcd-faults chart-steps molecule
 .PHONY: test-all
 test-all: ## Run every test, long run and linter, one after the other (hours), and list their outcomes (PARTS="fuzz msrv")
@@ -159,6 +159,14 @@ schemas: ## Compare the schemas of Kubernetes' types with those of controller-ge
 .PHONY: shells
 shells: ## Test completion in bash, zsh and fish, and the man pages
 	$(CARGO) build && PATH="$${CARGO_TARGET_DIR:-$(CURDIR)/target}/debug:$$PATH" sh tests/shells.sh bash zsh fish man
+
+.PHONY: shards
+shards: MINUTES ?= 10
+shards: REPLICAS ?= 4
+shards: ## Explore the protocol of shards further, and shake replicas that share objects (MINUTES=10 REPLICAS=4)
+	$(CARGO) test --package operator-runtime --all-features --lib shards:: -- --ignored --nocapture
+	assets=$(ASSETS) && export KUBEBUILDER_ASSETS="$$assets" CHAOS_MINUTES=$(MINUTES) CHAOS_REPLICAS=$(REPLICAS) && \
+	$(CARGO) test --package operator-runtime --all-features --test runtime shards::chaos -- --exact --nocapture
 
 .PHONY: chaos
 chaos: MINUTES ?= 10

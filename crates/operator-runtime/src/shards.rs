@@ -1,7 +1,8 @@
 //! Shards: several active replicas, each with its own share of the objects.
 //!
-//! Everything here is pure: no clock, no network, no task. `model` explores the protocol exhaustively, and
-//! `simulation` runs it with the clocks and the faults of the real world.
+//! The protocol is pure: no clock, no network, no task. `model` explores it exhaustively, and `simulation` runs it
+//! with the clocks and the faults of the real world. The tasks around it are [`membership`], [`observe`], [`follow`]
+//! and the [`dealer`]; controllers and watches know only the [`replica`] and its [`permit`]s.
 //!
 //! # The protocol
 //!
@@ -39,6 +40,27 @@
 //!   every member has acted on the new object and has stopped that slot: so nobody serves anything of the old one.
 //! - A member gets a slot only after it has acted on the object. So an object that it leaves for another can
 //!   never give it anything again that it would take.
+//!
+//! # What the tasks around it must do
+//!
+//! - Read forward only: a list without a resource version, then its watch. A member that is shown an object after a
+//!   later one ends its process ([`Backwards`](member::Backwards)).
+//! - Say on the Lease what a member has acted on only while it has a permit, so never in the request that creates
+//!   the Lease. What it says may be old, and is always one text.
+//! - Stop before saying so: first no reconcile of a slot starts, then its number is acted on. When the last
+//!   reconcile has ended, the fence closes; when each of its requests was answered, or can no longer arrive because
+//!   the lease duration minus the renew deadline is over since it was sent, the slot has stopped.
+//! - A closed fence of a slot is dropped: the next renewal must not hold it again.
+//! - Keep the roll in each process, also in one that does not lead, and while there is no object. Otherwise a new
+//!   leader waits for another whole lease duration before it finds out who is gone.
+//! - Renew at once when there is something to say ([`Elector::hurry`](crate::leader::elector::Elector::hurry)):
+//!   otherwise each step of a hand-over waits for the retry period.
+//!
+//! # What is not covered
+//!
+//! Somebody deletes the object of the assignment *and* the Lease of a member that still runs, and no dealer has
+//! ever seen that member: it may still serve its slots until its next renewal, at most until its permit is over.
+//! An election of a leader whose Lease somebody deletes has the same gap.
 
 #[cfg(feature = "leader-election")]
 mod assignment;
@@ -57,6 +79,8 @@ mod key;
 mod member;
 #[cfg_attr(not(feature = "leader-election"), path = "shards/off.rs")]
 mod membership;
+#[cfg(all(test, feature = "leader-election"))]
+mod model;
 #[cfg(feature = "leader-election")]
 mod notes;
 #[cfg(feature = "leader-election")]
@@ -69,6 +93,8 @@ mod replica;
 mod roll;
 #[cfg_attr(not(feature = "leader-election"), allow(dead_code))]
 mod selector;
+#[cfg(all(test, feature = "leader-election"))]
+mod simulation;
 #[cfg_attr(not(feature = "leader-election"), allow(dead_code))]
 mod slots;
 

@@ -228,7 +228,7 @@ mod tests {
             source.change(key, Some(entry.clone()).filter(|entry| kept.keeps(entry)));
         }
         source.listed(None, kept.slots());
-        assert_eq!(source.content.keys(), [ours.0.clone()]);
+        assert_eq!(source.content.keys(), std::slice::from_ref(&ours.0));
         assert_eq!(listed(&shards), slot("ours"));
 
         // The slot moves away, and another one comes.

@@ -199,13 +199,6 @@ impl Elector {
         self.next = now + self.timing.poll;
     }
 
-    /// Renews the Lease at once, if this process holds it.
-    pub(crate) fn hurry(&mut self, now: Duration) {
-        if self.leads_until().is_some() {
-            self.next = now;
-        }
-    }
-
     /// Takes the deletion of the Lease. Its holder may lead until the lease would have expired.
     pub(crate) fn miss(&mut self, now: Duration) {
         self.overtaken();
@@ -222,6 +215,13 @@ impl Elector {
             role => role,
         };
         self.next = now;
+    }
+
+    /// Renews the Lease now, if this process leads: the caller has something to say on it.
+    pub(crate) fn hurry(&mut self, now: Duration) {
+        if self.leads_until().is_some() {
+            self.next = self.next.min(now);
+        }
     }
 
     /// A write succeeded: no other candidate takes over for a lease duration after it was *sent*.

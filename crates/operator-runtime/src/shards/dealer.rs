@@ -75,11 +75,7 @@ impl Dealer {
                             }
                         }
                         Some(Event::Apply(lease)) => _ = roll.see(lease, now),
-                        Some(Event::Delete(lease)) => {
-                            if let Some(identity) = roll.see(lease, now) {
-                                roll.miss(&identity, now);
-                            }
-                        }
+                        Some(Event::Delete(lease)) => roll.removed(lease, now),
                         None => return,
                     }
                 }
@@ -128,7 +124,7 @@ impl Dealer {
         for expired in roll.expired(since_boot()) {
             self.expire(roll, &expired).await?;
         }
-        let Some(members) = roll.members(assignment, since_boot()) else {
+        let Some(members) = roll.members(since_boot()) else {
             return Ok(());
         };
         if was_turned_back(assignment, &members) {

@@ -40,8 +40,11 @@ pub struct ShardKey<K> {
 pub(crate) enum Key {
     Uid,
     Namespace,
-    Field(Arc<dyn Fn(&Entry) -> Option<String> + Send + Sync>),
+    Field(Arc<Text>),
 }
+
+/// The text of an object, unless it does not decode.
+type Text = dyn Fn(&Entry) -> Option<String> + Send + Sync;
 
 /// How the objects of one watch find their slots.
 #[derive(Clone)]

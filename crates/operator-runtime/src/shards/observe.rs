@@ -99,7 +99,14 @@ pub(super) async fn assignment(
                 None => return,
             },
             () = sleep(period), if moving => {
-                if let Ok(Ok(Some(object))) = timeout(period, api.get_opt(name)).await {
+                // What the watch shows later may be older. Whether it is another object, the watch says.
+                let is_same = |object: &ConfigMap| {
+                    let seen = seen.borrow();
+                    seen.as_ref().map(|seen| &seen.uid) == object.uid().as_ref()
+                };
+                if let Ok(Ok(Some(object))) = timeout(period, api.get_opt(name)).await
+                    && is_same(&object)
+                {
                     publish(Some(object));
                 }
             }

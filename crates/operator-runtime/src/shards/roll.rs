@@ -34,6 +34,8 @@ pub(crate) struct Roll {
     /// The lease duration, where a Lease does not say its own.
     lease: Duration,
     members: BTreeMap<Identity, Known>,
+    /// The members that the assignment names.
+    named: BTreeSet<Identity>,
     /// The object that was seen last, and whether all its members are listed.
     object: Option<String>,
     complete: bool,
@@ -61,6 +63,8 @@ enum State {
 pub(crate) struct Listing {
     object: Option<String>,
     expected: BTreeSet<Identity>,
+    /// Those of them that nothing is left of.
+    gone: BTreeSet<Identity>,
 }
 
 /// A Lease to delete, with the preconditions of the deletion.
@@ -90,6 +94,7 @@ impl Roll {
         Self {
             lease,
             members: BTreeMap::new(),
+            named: BTreeSet::new(),
             object: None,
             complete: false,
         }
@@ -101,15 +106,16 @@ impl Roll {
             self.object = Some(object.to_owned());
             self.complete = false;
         }
-        for (_, share) in assignment.shares() {
-            for identity in share.phase.owner().into_iter().chain(share.phase.to()) {
-                if !self.members.contains_key(identity) {
-                    let known = Known {
-                        state: State::Named,
-                        notes: Notes::default(),
-                    };
-                    self.members.insert(identity.clone(), known);
-                }
+        let shares = assignment.shares().map(|(_, share)| &share.phase);
+        let named = shares.flat_map(|phase| phase.owner().into_iter().chain(phase.to()));
+        self.named = named.cloned().collect();
+        for identity in &self.named {
+            if !self.members.contains_key(identity) {
+                let known = Known {
+                    state: State::Named,
+                    notes: Notes::default(),
+                };
+                self.members.insert(identity.clone(), known);
             }
         }
     }
@@ -117,19 +123,23 @@ impl Roll {
     /// Whether a list is needed: before the first deal of an object, and for owners that no Lease is known of.
     pub(crate) fn wants_list(&self) -> bool {
         let named = |known: &Known| matches!(known.state, State::Named);
-        !self.complete || self.members.values().any(named)
+        self.object.is_some() && !self.complete || self.members.values().any(named)
     }
 
     /// Call this before a list of the Leases is asked for. The list must be consistent: without a resource
     /// version, so that no cache answers it.
     pub(crate) fn begin(&self) -> Listing {
+        let is_gone = |known: &Known| matches!(known.state, State::Gone(None));
+        let gone = self.members.iter().filter(|(_, known)| is_gone(known));
         Listing {
             object: self.object.clone(),
             expected: self.members.keys().cloned().collect(),
+            gone: gone.map(|(identity, _)| identity.clone()).collect(),
         }
     }
 
-    /// Takes the result of a list.
+    /// Takes the result of a list. Forgets members that were gone before it began, and that the assignment does
+    /// not name: no watch shows anything of them any more.
     pub(crate) fn list(
         &mut self,
         listing: Listing,
@@ -143,7 +153,11 @@ impl Roll {
             }
         }
         for identity in absent {
-            self.miss(&identity, now);
+            if listing.gone.contains(&identity) && !self.named.contains(&identity) {
+                self.members.remove(&identity);
+            } else {
+                self.miss(&identity, now);
+            }
         }
         self.complete = listing.object.is_some() && listing.object == self.object;
     }
@@ -173,7 +187,23 @@ impl Roll {
         Some(identity)
     }
 
-    /// Takes the deletion of a Lease by others, or that it is missing.
+    /// Takes the deletion of a Lease by others, with its last state. If that has not changed for long, the
+    /// permit is over soon: so a new leader need not wait again for members that the old one found gone.
+    pub(crate) fn removed(&mut self, lease: Lease, now: Duration) {
+        let Some(identity) = self.see(lease, now) else {
+            return;
+        };
+        if let Some(known) = self.members.get_mut(&identity) {
+            known.state = match &known.state {
+                State::Seen(observed) => {
+                    State::Absent(observed.at + duration(observed, self.lease))
+                }
+                _ => State::Gone(None),
+            };
+        }
+    }
+
+    /// Takes that a Lease is missing. When it was deleted, and renewed last, is unknown.
     pub(crate) fn miss(&mut self, identity: &Identity, now: Duration) {
         let Some(known) = self.members.get_mut(identity) else {
             return;
@@ -231,27 +261,13 @@ impl Roll {
 
     /// All members, for [`deal::next`](super::deal::next) and for the object given to [`name`](Self::name);
     /// `None` before a list that began after that.
-    ///
-    /// Forgets members that are gone and that `assignment` does not name.
-    pub(crate) fn members(
-        &mut self,
-        assignment: &Assignment,
-        now: Duration,
-    ) -> Option<Vec<MemberView>> {
-        let object = self.object.clone().filter(|_| self.complete)?;
-        let named: BTreeSet<_> = assignment
-            .shares()
-            .flat_map(|(_, share)| share.phase.owner().into_iter().chain(share.phase.to()))
-            .collect();
+    pub(crate) fn members(&mut self, now: Duration) -> Option<Vec<MemberView>> {
+        let object = self.object.as_ref().filter(|_| self.complete)?;
         for known in self.members.values_mut() {
             if matches!(known.state, State::Absent(until) if until <= now) {
                 known.state = State::Gone(None);
             }
         }
-        let stays = |identity: &Identity, known: &mut Known| {
-            !matches!(known.state, State::Gone(None)) || named.contains(identity)
-        };
-        self.members.retain(stays);
         let view = |(identity, Known { state, notes }): (&Identity, &Known)| MemberView {
             identity: identity.clone(),
             standing: match state {
@@ -260,7 +276,7 @@ impl Roll {
                 State::Named | State::Absent(_) => Standing::Absent,
                 State::Gone(_) => Standing::Gone,
             },
-            acted: notes.acted_on(&object),
+            acted: notes.acted_on(object),
             draining: notes.draining,
             filling: notes.filling,
         };

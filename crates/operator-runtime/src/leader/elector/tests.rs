@@ -151,6 +151,18 @@ fn a_leader() {
 }
 
 #[test]
+fn a_leader_that_has_something_to_say() {
+    let mut leader = leader();
+    leader.hurry(second(101));
+    let script = [(101, lease("a"))];
+    assert_eq!(steps(&mut leader, &script), "replace:a wait:103");
+    let mut follower = candidate();
+    follower.hurry(second(100));
+    let script = [(100, lease("b")), (103, lease("b"))];
+    assert_eq!(steps(&mut follower, &script), "get get wait:106");
+}
+
+#[test]
 fn leaving() {
     use Answer::*;
     let cases: [(&[(u64, Answer)], &str); 5] = [
