@@ -60,9 +60,9 @@ pub(crate) struct Fences {
     pub(crate) member: Option<Fence>,
 }
 
+#[cfg(test)]
 impl Fences {
     /// Those of a process without an election.
-    #[cfg(test)]
     pub(crate) fn open() -> Self {
         Self {
             leader: Fence::open(),

@@ -11,6 +11,7 @@ mod options;
 mod run;
 mod serves;
 mod stop;
+mod waiting;
 
 use std::{collections::BTreeMap, convert::identity, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -20,7 +21,7 @@ use axum::{
 };
 use kube::{
     Client, Config,
-    api::{ApiResource, DynamicObject},
+    api::DynamicObject,
     runtime::{
         events::{Recorder, Reporter},
         reflector::ObjectRef,
@@ -36,19 +37,17 @@ pub use flags::Flags;
 use options::watched;
 pub use options::{ManagerOptions, WatchScope};
 pub use serves::Serves;
+use waiting::Waiting;
 
 #[cfg(feature = "testing")]
 use crate::apply::Everything;
 use crate::{
-    apply::{Applier, writer::Writer},
+    apply::Applier,
     cache::{Key, Store, StoreOptions},
     client::{self, Fences, fence::Fence},
     clock::Clock,
     cluster::{Cluster, Clusters},
-    controller::{
-        Controllers, DynamicWatches, Environment, Found, Hubs, Map, Prepared, Trigger, Watch,
-        by_dynamic,
-    },
+    controller::{Controllers, DynamicWatches, Found, Hubs, Map, Trigger, Watch, by_dynamic},
     crypto,
     error::{Error, TaskError},
     leader::Candidate,
@@ -135,20 +134,6 @@ pub struct Manager {
 #[cfg(feature = "testing")]
 type Served = dyn Fn(&ScopedResource) -> bool + Send + Sync;
 
-/// A controller with its context, before the manager runs.
-struct Waiting {
-    name: &'static str,
-    /// The primary type and the condition that reports a failure.
-    shows: Option<(ScopedResource, &'static str)>,
-    /// The primary type, and the types of children that the controller prunes.
-    prunes: (ScopedResource, Vec<ScopedResource>),
-    /// The types that must not be spokes.
-    uses: Vec<ApiResource>,
-    prepare: Box<Prepare>,
-}
-
-type Prepare = dyn FnOnce(Arc<Queue<Key>>, Writer, &Environment) -> Result<Prepared, Error> + Send;
-
 impl Manager {
     /// Starts logging and creates the clients; call it first in `main`.
     ///
@@ -218,14 +203,16 @@ impl Manager {
         through: impl Fn(Client) -> Client,
     ) -> Result<Self, Error> {
         crypto::provider();
-        let (leader, margin) = match &candidate {
-            Some(candidate) => (Fence::closed(), candidate.timing.margin()),
-            None => (Fence::open(), Duration::MAX),
-        };
+        let margin = candidate
+            .as_ref()
+            .map(|candidate| candidate.timing.margin());
         let shards = candidate.as_ref().and_then(|candidate| candidate.shards);
         let shards = shards.map(|_| Shards::default());
-        let member = shards.as_ref().map(|_| Fence::closed());
-        let fences = Fences { leader, member };
+        let fences = Fences {
+            leader: margin.map_or_else(Fence::open, |_| Fence::closed()),
+            member: shards.as_ref().map(|_| Fence::closed()),
+        };
+        let margin = margin.unwrap_or(Duration::MAX);
         // The API server uses the user agent as the field manager of writes that name none.
         let agent = HeaderValue::from_str(options.name).map_err(|_| Error::Name(options.name))?;
         config.headers.push((USER_AGENT, agent));

@@ -218,7 +218,6 @@ impl Elector {
     }
 
     /// Renews the Lease now, if this process leads: the caller has something to say on it.
-    #[allow(dead_code, reason = "the task of a member of shards uses it")]
     pub(crate) fn hurry(&mut self, now: Duration) {
         if self.leads_until().is_some() {
             self.next = self.next.min(now);
