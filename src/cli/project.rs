@@ -60,6 +60,9 @@ pub struct Init {
     /// Cryptography of TLS [default: ring]
     #[arg(long, value_enum, value_name = "CRATE")]
     pub crypto: Option<Crypto>,
+    /// Replicas that share the objects of sharded controllers; with 1, the leader reconciles them all
+    #[arg(long, value_name = "REPLICAS", value_parser = clap::value_parser!(u8).range(1..=i64::from(Replicas::MOST)))]
+    pub shards: Option<u8>,
     /// Plugins, which add files beside the operator: grafana, helm, olm, release
     #[arg(long, value_name = "NAME", value_delimiter = ',', action = ArgAction::Append)]
     pub plugins: Vec<String>,

@@ -119,6 +119,7 @@ fn options(
         },
         kubernetes: init.kubernetes.as_deref().map(str::parse).transpose()?,
         crypto: init.crypto.unwrap_or_default(),
+        shards: init.shards,
         plugins: match &init.plugins[..] {
             // A command line with a domain asks nothing: it is often pasted.
             [] if prompt.has_boxes() && init.domain.is_none() && from.is_none() => {

@@ -120,6 +120,7 @@ pub fn empty(domain: &str, namespaced: bool) -> Project {
         namespaced,
         kubernetes: None,
         crypto: Crypto::default(),
+        shards: None,
         plugins: Vec::new(),
     });
     project.settings.templates = 1;

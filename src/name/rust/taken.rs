@@ -51,7 +51,7 @@ pub const COLLIDING_KINDS: &[&str] = &[
     "FnOnce", "From", "FromIterator", "Future", "Hash", "Into", "IntoFuture", "IntoIterator", "Iterator",
     "JsonSchema", "KubeSchema", "LazyLock", "ListMerge", "ListParams", "None", "ObjectMeta", "Ok", "Option", "Ord",
     "PartialEq", "PartialOrd", "PostParams", "ReadyCondition", "ReconcileError", "Resource", "ResourceExt", "Result",
-    "S", "Self", "Send", "Serialize", "ShardKey", "Sized", "Some", "String", "Sync", "Time", "Timestamp", "ToOwned", "ToString",
+    "S", "Self", "Send", "Serialize", "Sized", "Some", "String", "Sync", "Time", "Timestamp", "ToOwned", "ToString",
     "TryFrom", "TryInto", "Unpin", "Vec", "WatchParams",
 ];
 

@@ -32,6 +32,8 @@ pub struct InitOptions {
     pub kubernetes: Option<KubernetesVersion>,
     /// `--crypto`.
     pub crypto: Crypto,
+    /// `--shards`; 1 means none.
+    pub shards: Option<u8>,
     /// `--plugins`.
     pub plugins: Vec<PluginEdit>,
 }
@@ -82,6 +84,7 @@ impl Project {
                 runtime: options.runtime,
                 kubernetes: options.kubernetes,
                 crypto: options.crypto,
+                shards: options.shards.and_then(|it| Replicas::try_from(it).ok()),
                 ..Settings::default()
             },
             layout: vec![LAYOUT.to_owned()],

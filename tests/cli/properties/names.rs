@@ -219,6 +219,7 @@ proptest! {
             namespaced,
             kubernetes: None,
             crypto: Default::default(),
+            shards: None,
             plugins: Vec::new(),
         });
         let create = CreateApi {

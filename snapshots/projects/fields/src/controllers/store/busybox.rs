@@ -12,7 +12,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{self as meta, ObjectMeta};
 use k8s_openapi::apimachinery::pkg::util::intstr;
 use kube::runtime::events;
 use kube::{Resource, ResourceExt};
-use operator_runtime::{Action, Controller, ReadyCondition, ReconcileError, ShardKey, status};
+use operator_runtime::{Action, Controller, ReadyCondition, ReconcileError, status};
 
 use crate::Context;
 use crate::api::store::busybox::{Busybox, BusyboxStatus};
@@ -60,7 +60,6 @@ pub fn controller() -> Controller<Busybox, Context> {
         .condition(READY)
         .owns::<apps::Deployment>()
         .owns::<policy::PodDisruptionBudget>()
-        .sharded(ShardKey::uid())
         .owns::<core::Service>()
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::Pod;
 use kube::ResourceExt;
-use operator_runtime::{Action, Controller, ReconcileError, ShardKey};
+use operator_runtime::{Action, Controller, ReconcileError};
 
 use crate::Context;
 
@@ -16,7 +16,7 @@ const NAME: &str = "core-pod";
 /// Add `.owns::<Deployment>()` for types that it creates, `.watches::<ConfigMap>(map)` for other
 /// types that it depends on, and `.needs::<Secret>(&[Verb::Get])` for types that it only reads or writes.
 pub fn controller() -> Controller<Pod, Context> {
-    Controller::external(NAME, reconcile).sharded(ShardKey::uid())
+    Controller::external(NAME, reconcile)
 }
 
 /// The errors of `reconcile`. A failed reconcile is retried with exponential back-off.

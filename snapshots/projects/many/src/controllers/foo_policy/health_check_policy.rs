@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use operator_runtime::{Action, Controller, ReadyCondition, ReconcileError, ShardKey, status};
+use operator_runtime::{Action, Controller, ReadyCondition, ReconcileError, status};
 
 use crate::Context;
 use crate::api::foo_policy::health_check_policy::{HealthCheckPolicy, HealthCheckPolicyStatus};
@@ -19,9 +19,7 @@ pub const READY: ReadyCondition = ReadyCondition::positive("Ready");
 /// Add `.owns::<Deployment>()` for types that it creates, `.watches::<ConfigMap>(map)` for other
 /// types that it depends on, and `.needs::<Secret>(&[Verb::Get])` for types that it only reads or writes.
 pub fn controller() -> Controller<HealthCheckPolicy, Context> {
-    Controller::new(NAME, reconcile)
-        .condition(READY)
-        .sharded(ShardKey::uid())
+    Controller::new(NAME, reconcile).condition(READY)
 }
 
 /// The errors of `reconcile`. A failed reconcile is retried with exponential back-off.

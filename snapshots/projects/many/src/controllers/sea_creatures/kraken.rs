@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use operator_runtime::{
-    Action, Controller, ReadyCondition, ReconcileError, ShardKey, finalizer, status,
-};
+use operator_runtime::{Action, Controller, ReadyCondition, ReconcileError, finalizer, status};
 
 use crate::Context;
 use crate::api::sea_creatures::kraken::{Kraken, KrakenStatus};
@@ -28,7 +26,6 @@ pub fn controller() -> Controller<Kraken, Context> {
     Controller::new(NAME, reconcile)
         .condition(READY)
         .finalizer()
-        .sharded(ShardKey::uid())
 }
 
 /// The errors of `reconcile`. A failed reconcile is retried with exponential back-off.
