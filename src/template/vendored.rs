@@ -16,9 +16,11 @@ pub const CRATES: [(&str, &str); 7] = [
 ];
 
 /// The files and directories in `src` that only tests of the crate need.
-const TESTS: [&str; 5] = [
+const TESTS: [&str; 7] = [
     "tests",
     "tests.rs",
+    "model",
+    "model.rs",
     "simulation",
     "simulation.rs",
     "example.rs",

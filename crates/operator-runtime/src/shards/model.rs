@@ -17,8 +17,17 @@ mod recovery;
 mod state;
 mod steps;
 
-use explore::{Bounds, Explored, explore};
+use explore::{Explored, explore};
 use state::{Left, State};
+
+/// Where the exploration ends.
+#[derive(Clone, Copy, Debug)]
+struct Bounds {
+    /// The highest number of an assignment.
+    number: u64,
+    /// Each of so many states is checked for recovery.
+    sample: usize,
+}
 
 /// The guarantees of the world, which a test can drop.
 #[derive(Clone, Copy, Debug)]

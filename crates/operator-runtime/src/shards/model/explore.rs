@@ -3,19 +3,10 @@
 use std::collections::{HashSet, VecDeque};
 
 use super::{
-    Rules, State,
+    Bounds, Rules, State,
     state::hash,
     steps::{Deals, Step},
 };
-
-/// Where the exploration ends.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Bounds {
-    /// The highest number of an assignment.
-    pub(super) number: u64,
-    /// Each of so many states is checked for recovery.
-    pub(super) sample: usize,
-}
 
 /// What was explored.
 #[derive(Clone, Copy, Debug, Default)]

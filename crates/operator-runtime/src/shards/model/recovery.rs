@@ -1,8 +1,7 @@
 //! From any state, if nothing fails any more, all slots are served in the end.
 
 use super::{
-    Rules, State,
-    explore::Bounds,
+    Bounds, Rules, State,
     state::{Left, Process, Shared, object},
     steps::{Deals, Step},
 };

@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 
 use super::{
-    Rules,
-    explore::Bounds,
+    Bounds, Rules,
     state::{Known, Left, Process, Shared, State, Written, gone, hash, identity, object},
 };
 use crate::shards::{

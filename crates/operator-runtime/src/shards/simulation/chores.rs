@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use super::{
-    process::Process,
+    process::{Process, SLOTS},
     server::{Ask, Object, Reply},
     world::{Event, World},
 };
@@ -12,9 +12,6 @@ use crate::shards::{
     assignment::Assignment,
     deal::{next, was_turned_back},
 };
-
-/// The number of slots.
-pub(super) const SLOTS: u8 = 6;
 
 impl Process {
     /// What to ask now, if anything.

@@ -42,6 +42,9 @@ impl Candidacy {
     }
 }
 
+/// The number of slots.
+pub(super) const SLOTS: u8 = 6;
+
 /// The number of the object, and the epoch.
 pub(super) type Order = (u64, u64);
 

@@ -6,8 +6,7 @@ use k8s_openapi::api::coordination::v1::Lease;
 
 use super::{
     Rules, Summary,
-    chores::SLOTS,
-    process::{LEADER, OWN, Order, Process, Request},
+    process::{LEADER, OWN, Order, Process, Request, SLOTS},
     server::{Ask, Object, Reply, Server},
 };
 use crate::{
