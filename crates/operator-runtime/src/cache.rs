@@ -6,6 +6,9 @@ mod listing;
 mod options;
 mod pace;
 mod part;
+#[cfg_attr(not(feature = "leader-election"), allow(dead_code))]
+mod shards;
+mod share;
 mod store;
 #[cfg(test)]
 mod tests;
@@ -36,6 +39,9 @@ pub(crate) use entry::{Entry, Key, Stored, downcast};
 pub use options::StoreOptions;
 pub(crate) use pace::paced;
 use part::Part;
+pub(crate) use shards::Shards;
+pub use share::ShardKey;
+pub(crate) use share::{Share, ShareKey};
 pub use store::{Index, Store};
 pub(crate) use watch::Watching;
 

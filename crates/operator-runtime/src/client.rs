@@ -3,6 +3,10 @@
 pub(crate) mod discovery;
 pub(crate) mod fence;
 mod limit;
+#[cfg_attr(not(feature = "leader-election"), allow(dead_code))]
+pub(crate) mod permit;
+#[cfg_attr(not(feature = "leader-election"), allow(dead_code))]
+pub(crate) mod selector;
 mod spans;
 mod unanswered;
 mod warnings;
@@ -17,8 +21,9 @@ use kube::{
     config::{KubeConfigOptions, Kubeconfig},
 };
 
-pub use fence::{NotLeading, NotOwning};
+pub use fence::NotLeading;
 pub(crate) use limit::TooLong;
+pub use permit::NotOwning;
 pub(crate) use warnings::Warnings;
 
 use crate::{

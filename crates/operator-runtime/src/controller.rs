@@ -27,11 +27,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     apply::conditions::ReadyCondition,
-    cache::{Form, Stored, downcast},
+    cache::{Form, ShardKey, ShareKey, Stored, downcast},
     error::TaskError,
     object::{Rules, ScopedResource, Selector, TypedObject, Verb},
     queue::LOW_PRIORITY,
-    shards::{Key, ShardKey},
 };
 
 pub use action::Action;
@@ -71,7 +70,7 @@ pub(crate) struct Definition<C> {
     retries: Retries,
     resync_priority: i32,
     needs_leadership: bool,
-    sharded: Option<Key>,
+    sharded: Option<ShareKey>,
     /// The types that it writes, but does not watch.
     written: Vec<ApiResource>,
     uses_spokes: bool,

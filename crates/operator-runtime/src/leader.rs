@@ -4,6 +4,7 @@
 //! deadline, counted from the moment at which it *sent* the last successful renewal; others wait for a whole
 //! lease duration from then on. The [`Fence`] enforces the deadline, whatever this task does.
 
+mod birth;
 mod config;
 pub(crate) mod decide;
 pub(crate) mod elector;
@@ -28,10 +29,11 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
+pub(crate) use birth::Birth;
 pub(crate) use config::{Candidate, Timing};
 pub use config::{LeaderElectionFlags, ShardLimit};
 
-use crate::{client::fence::Fence, clock::since_boot, error::chain, shards::Birth};
+use crate::{client::fence::Fence, clock::since_boot, error::chain};
 use elector::{Answer, Call, Elector, Step};
 
 /// Whether this process leads. Clones share the state.

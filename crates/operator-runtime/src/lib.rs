@@ -66,6 +66,8 @@ mod queue;
 mod runnable;
 mod server;
 mod shards;
+#[cfg_attr(not(feature = "leader-election"), allow(dead_code))]
+mod slots;
 #[cfg_attr(not(feature = "otlp"), path = "traces/off.rs")]
 mod traces;
 #[cfg_attr(not(feature = "webhooks"), path = "webhook/off.rs")]
@@ -76,7 +78,7 @@ pub use apply::{
     conditions::ReadyCondition, finalizer, status,
 };
 pub use axum;
-pub use cache::{Index, ObjectEvent, Store, StoreOptions};
+pub use cache::{Index, ObjectEvent, ShardKey, Store, StoreOptions};
 pub use client::{NotLeading, NotOwning};
 pub use clock::Clock;
 pub use cluster::Cluster;
@@ -100,7 +102,6 @@ pub use queue::LOW_PRIORITY;
 pub use server::Address;
 #[cfg(feature = "metrics")]
 pub use server::MetricsFlags;
-pub use shards::ShardKey;
 pub use tokio_util::sync::CancellationToken;
 
 // The pages link to items of most features.

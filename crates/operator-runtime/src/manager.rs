@@ -43,7 +43,7 @@ use waiting::Waiting;
 use crate::apply::Everything;
 use crate::{
     apply::Applier,
-    cache::{Key, Store, StoreOptions},
+    cache::{Key, Shards, Store, StoreOptions},
     client::{self, Fences, fence::Fence},
     clock::Clock,
     cluster::{Cluster, Clusters},
@@ -57,7 +57,6 @@ use crate::{
     queue::Queue,
     runnable::Runnable,
     server::probes::Readiness,
-    shards::Shards,
     traces::Traces,
     webhook::{Webhooks, server::Site},
 };

@@ -2,11 +2,12 @@
 //!
 //! The protocol is pure: no clock, no network, no task. `model` explores it exhaustively, and `simulation` runs it
 //! with the clocks and the faults of the real world. The tasks around it are [`membership`], [`observe`], [`follow`]
-//! and the [`dealer`]; controllers and watches know only the [`replica`] and its [`permit`]s.
+//! and the [`dealer`]; controllers and watches know only
+//! [`Shards`](crate::cache::Shards), and the client knows [permits](crate::client::permit).
 //!
 //! # The protocol
 //!
-//! The objects are divided into [`slots`] by the hash of a key. A process with an identity of its own is a
+//! The objects are divided into [`slots`](crate::slots) by the hash of a key. A process with an identity of its own is a
 //! [`member`]: it renews a Lease, and may write as long as its permit lasts, which is until the renew deadline
 //! after the last successful renewal was sent. The elected leader [deals](deal) the slots: it writes the
 //! [`assignment`], one object, by compare-and-swap. Members act on it, and say so in the [`notes`] on their
@@ -35,7 +36,7 @@
 //!   good, until a later number gives it back. A dealer may know less than is true, never more.
 //! - A permit ends before anybody can find that its member is gone, and its identity never comes back. A process
 //!   that does not know whether it has made its Lease, and does not find it, takes another identity
-//!   ([`Birth`](birth::Birth)); once it had a permit, it ends.
+//!   ([`Birth`](crate::leader::Birth)); once it had a permit, it ends.
 //! - A new object, whatever became of the one before, starts with all slots free. A free slot gets an owner when
 //!   every member has acted on the new object and has stopped that slot: so nobody serves anything of the old one.
 //! - A member gets a slot only after it has acted on the object. So an object that it leaves for another can
@@ -65,8 +66,6 @@
 #[cfg(feature = "leader-election")]
 mod assignment;
 #[cfg(feature = "leader-election")]
-mod birth;
-#[cfg(feature = "leader-election")]
 mod deal;
 #[cfg(feature = "leader-election")]
 mod dealer;
@@ -74,7 +73,6 @@ mod dealer;
 mod follow;
 #[cfg(feature = "leader-election")]
 mod identity;
-mod key;
 #[cfg(feature = "leader-election")]
 mod member;
 #[cfg_attr(not(feature = "leader-election"), path = "shards/off.rs")]
@@ -85,27 +83,9 @@ mod model;
 mod notes;
 #[cfg(feature = "leader-election")]
 mod observe;
-#[cfg_attr(not(feature = "leader-election"), allow(dead_code))]
-mod permit;
-#[cfg_attr(not(feature = "leader-election"), allow(dead_code))]
-mod replica;
 #[cfg(feature = "leader-election")]
 mod roll;
-#[cfg_attr(not(feature = "leader-election"), allow(dead_code))]
-mod selector;
 #[cfg(all(test, feature = "leader-election"))]
 mod simulation;
-#[cfg_attr(not(feature = "leader-election"), allow(dead_code))]
-mod slots;
 
-#[cfg(feature = "leader-election")]
-pub(crate) use birth::Birth;
-pub use key::ShardKey;
-pub(crate) use key::{Key, Share};
 pub(crate) use membership::Membership;
-pub(crate) use permit::Permit;
-pub(crate) use replica::Shards;
-pub(crate) use selector::selected;
-#[cfg(test)]
-pub(crate) use slots::Slot;
-pub(crate) use slots::Slots;

@@ -15,7 +15,6 @@ use kube::{
 use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
-use super::part::Kept;
 use crate::{error::panic_message, object::TypedObject};
 
 /// The namespace, if any, and the name of an object. Clones are cheap.
@@ -174,14 +173,6 @@ pub(crate) struct Raw<const METADATA: bool> {
 impl<const METADATA: bool> Raw<METADATA> {
     pub(crate) fn key(&self) -> Key {
         Key::of(&self.head)
-    }
-
-    /// The decoded object, unless it is not kept.
-    pub(super) fn decode_kept(self, decode: &Decode, kept: &Kept) -> Option<Entry> {
-        if kept.drops(&self.head) {
-            return None;
-        }
-        Some(self.decode(decode)).filter(|entry| kept.keeps(entry))
     }
 
     pub(crate) fn decode(self, decode: &Decode) -> Entry {

@@ -6,11 +6,14 @@ use std::{
     sync::atomic::Ordering,
 };
 
-use kube::{Client, api::ObjectMeta};
+use kube::{Client, Resource, api::ObjectMeta};
 use tokio::sync::watch::Receiver;
 
-use super::{Entry, Key, Source};
-use crate::shards::{Shards, Share, Slots, selected};
+use super::{
+    Entry, Key, Shards, Share, Source,
+    entry::{Decode, Raw},
+};
+use crate::{client::selector::selected, slots::Slots};
 
 /// What the users of a source need.
 #[derive(Default)]
@@ -149,6 +152,18 @@ impl Kept {
         grows
     }
 
+    /// The decoded object, unless it is not kept.
+    pub(super) fn decode<const METADATA: bool>(
+        &self,
+        raw: Raw<METADATA>,
+        decode: &Decode,
+    ) -> Option<Entry> {
+        if self.drops(raw.meta()) {
+            return None;
+        }
+        Some(raw.decode(decode)).filter(|entry| self.keeps(entry))
+    }
+
     /// Whether an object is certainly not kept, as far as the head of its metadata tells.
     pub(super) fn drops(&self, head: &ObjectMeta) -> bool {
         let share = self.by.as_ref().map(|(share, _)| share);
@@ -175,9 +190,9 @@ mod tests {
 
     use super::*;
     use crate::{
-        cache::{Cache, Form},
+        cache::{Cache, Form, ShareKey as By},
         object::{ScopedResource, Selector},
-        shards::{Key as By, Slot},
+        slots::Slot,
     };
 
     fn source() -> Arc<Source> {

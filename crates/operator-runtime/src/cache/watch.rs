@@ -200,7 +200,7 @@ impl Source {
                     }
                     Ok(Event::InitApply(raw)) => {
                         let key = raw.key();
-                        if let Some(entry) = raw.decode_kept(&decode, &kept) {
+                        if let Some(entry) = kept.decode(raw, &decode) {
                             self.change(&key, Some(entry));
                             listed.insert(key);
                         }
@@ -216,7 +216,7 @@ impl Source {
                     Ok(Event::Apply(raw)) => {
                         backoff.reset();
                         let key = raw.key();
-                        self.change(&key, raw.decode_kept(&decode, &kept));
+                        self.change(&key, kept.decode(raw, &decode));
                     }
                     Ok(Event::Delete(raw)) => {
                         backoff.reset();

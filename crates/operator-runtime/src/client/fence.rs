@@ -29,7 +29,8 @@ use tower::{BoxError, Layer, Service, service_fn};
 
 pub(crate) use connect::client;
 
-use crate::{clock::since_boot, shards::Permit};
+use super::permit::Permit;
+use crate::clock::since_boot;
 
 /// The end of the permission to write, in nanoseconds since boot, or one of the constants.
 #[derive(Clone, Debug)]
@@ -87,11 +88,6 @@ impl Fence {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not sent: this process is not, or may no longer be, the leader")]
 pub struct NotLeading;
-
-/// The reason why a write of a sharded controller was not sent; the source of a [`kube::Error::Service`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not sent: this process does not, or may no longer, own the shard of the object")]
-pub struct NotOwning;
 
 tokio::task_local! {
     static EVERY_REPLICA: ();

@@ -21,13 +21,12 @@ use super::{
 };
 use crate::{
     apply::writer::Writer,
-    cache::{Entry, Key, ObjectEvent, Source},
+    cache::{Entry, Key, ObjectEvent, Shards, Share, ShareKey, Source},
     client::fence::in_every_replica,
     cluster::Clusters,
     error::{Error, panic_message},
     metrics::Metrics,
     queue::Queue,
-    shards::{self, Shards, Share},
 };
 
 /// The manager's settings and services for its controllers.
@@ -74,7 +73,7 @@ impl<C: Send + Sync + 'static> Definition<C> {
         let source = self.watch.source(&cluster.cache, &self.primary, form);
         // The leader, and a controller in every replica, reconcile all objects.
         let shards = environment.shards.clone().zip(self.sharded);
-        let own = |(shards, key): &(Shards, shards::Key)| (shards.clone(), Share::Own(key.clone()));
+        let own = |(shards, key): &(Shards, ShareKey)| (shards.clone(), Share::Own(key.clone()));
         source.needs(shards.as_ref().map(own));
         let add = queue.clone();
         let watch = self.watch.clone();

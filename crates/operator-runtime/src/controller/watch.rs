@@ -7,10 +7,9 @@ use kube::api::ObjectMeta;
 
 use super::Predicate;
 use crate::{
-    cache::{Cache, Content, Entry, Form, Key, ObjectEvent, Source, StoreOptions},
+    cache::{Cache, Content, Entry, Form, Key, ObjectEvent, Share, ShareKey, Source, StoreOptions},
     error::Error,
     object::{ScopedResource, Selector, TypedObject},
-    shards::{self, Share},
 };
 
 /// The watch of a type. Default: all objects and every change, in the operator's own cluster.
@@ -160,7 +159,7 @@ pub(crate) type Mapper<C> = Arc<dyn Fn(&Entry, &C) -> Vec<Key> + Send + Sync>;
 
 impl<C> Secondary<C> {
     /// The part of the objects that the controller needs in this process, if it does not need them all.
-    pub(super) fn share(&self, key: &shards::Key, primary: &ScopedResource) -> Option<Share> {
+    pub(super) fn share(&self, key: &ShareKey, primary: &ScopedResource) -> Option<Share> {
         // The index by owners knows one owner of each object.
         let by_controller = matches!(self.map, Map::Owner) && !self.watch.any_owner;
         let (kind, group) = (&primary.resource.kind, &primary.resource.group);

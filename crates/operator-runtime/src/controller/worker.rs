@@ -35,11 +35,11 @@ use crate::{
         writer::{Writer, writing},
         written::{self, Own},
     },
-    cache::{Entry, Key, Source, Stored},
+    cache::{Entry, Key, Shards, ShareKey, Source, Stored},
     error::{chain, panic_message},
     metrics::{ControllerMetrics, Outcome},
     queue::{Queue, Taken},
-    shards::{self, Shards, Slots},
+    slots::Slots,
     traces,
 };
 
@@ -52,7 +52,7 @@ pub(super) struct Worker {
     pub(super) name: &'static str,
     pub(super) source: Arc<Source>,
     /// The shards of this process, and the key of an object, if the replicas share the objects.
-    pub(super) shards: Option<(Shards, shards::Key)>,
+    pub(super) shards: Option<(Shards, ShareKey)>,
     pub(super) queue: Arc<Queue<Key>>,
     pub(super) reconcile: Box<dyn Fn(Arc<dyn Stored>) -> Reconciling + Send + Sync>,
     pub(super) client: Client,

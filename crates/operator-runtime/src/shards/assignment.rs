@@ -2,10 +2,8 @@
 
 mod text;
 
-use super::{
-    identity::Identity,
-    slots::{Slot, Slots},
-};
+use super::identity::Identity;
+use crate::slots::{Slot, Slots};
 
 pub(crate) use text::Unreadable;
 

@@ -8,8 +8,8 @@ use std::{cmp::Reverse, collections::BTreeMap};
 use super::{
     assignment::{Assignment, Phase, Share},
     identity::Identity,
-    slots::{Slot, Slots},
 };
+use crate::slots::{Slot, Slots};
 
 /// What a dealer knows of a member. It may be old: everything in it stays true.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

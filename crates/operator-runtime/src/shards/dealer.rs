@@ -21,8 +21,8 @@ use super::{
     follow::{MEMBERS, label, labels},
     observe::{Seen, events},
     roll::{Expired, Roll},
-    slots::SLOTS,
 };
+use crate::slots::SLOTS;
 use crate::{clock::since_boot, error::chain, leader::Timing, metrics::ShardMetrics};
 
 pub(super) struct Dealer {

@@ -12,10 +12,9 @@ use tokio_util::sync::CancellationToken;
 use super::{
     member::{Backwards, Changes, Member},
     observe::Seen,
-    replica::Shards,
-    slots::{Slot, Slots},
 };
-use crate::{leader::Notes, metrics::ShardMetrics};
+use crate::slots::{Slot, Slots};
+use crate::{cache::Shards, leader::Notes, metrics::ShardMetrics};
 
 /// How long the running reconciles of a slot may take until its fence closes. Their objects rest meanwhile.
 pub(crate) const STOP: Duration = Duration::from_secs(10);
@@ -144,6 +143,6 @@ pub(super) const MEMBERS: &str = "operator-runtime/members-of";
 pub(super) fn label(name: &str) -> String {
     match name.len() {
         0..=63 => name.to_owned(),
-        _ => format!("{:016x}", super::slots::fnv(name)),
+        _ => format!("{:016x}", crate::slots::fnv(name)),
     }
 }

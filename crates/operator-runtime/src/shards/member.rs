@@ -9,8 +9,8 @@ use super::{
     assignment::Assignment,
     identity::Identity,
     notes::{Acted, Notes},
-    slots::{Slot, Slots},
 };
+use crate::slots::{Slot, Slots};
 
 /// What a process knows of the assignment, and what it does about it.
 ///

@@ -13,11 +13,10 @@ use super::{
     member::Member,
     observe,
     observe::Seen,
-    replica::Shards,
-    selector::is_honoured,
 };
 use crate::{
-    client::{Clients, fence::Fence},
+    cache::Shards,
+    client::{Clients, fence::Fence, selector::is_honoured},
     error::{ElectionError, chain},
     leader::{Candidate, Election, Notes, ShardLimit},
     metrics::ShardMetrics,

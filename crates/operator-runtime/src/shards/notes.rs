@@ -6,7 +6,8 @@ use std::{
     str::FromStr,
 };
 
-use super::{identity::Identity, slots::Slots};
+use super::identity::Identity;
+use crate::slots::Slots;
 
 /// The annotation with the identity of a member.
 pub(crate) const MEMBER: &str = "operator-runtime/member";

@@ -5,8 +5,8 @@ use std::{convert::Infallible, time::Duration};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::Shards;
 use crate::{
+    cache::Shards,
     client::{Clients, fence::Fence},
     error::ElectionError,
     leader::Candidate,

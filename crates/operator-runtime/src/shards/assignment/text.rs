@@ -25,7 +25,7 @@ use std::{
 };
 
 use super::{Assignment, Phase, Share, Slots};
-use crate::shards::slots::{SLOTS, fnv};
+use crate::slots::{SLOTS, fnv};
 
 const CHECK: &str = "check";
 const NUMBER: &str = "number";

@@ -13,8 +13,8 @@ use crate::shards::{
     identity::Identity,
     member::Member,
     notes::Notes,
-    slots::{Slot, Slots},
 };
+use crate::slots::{Slot, Slots};
 
 /// A shared value, whose hash is computed once. Values with the same hash count as the same.
 #[derive(Debug)]

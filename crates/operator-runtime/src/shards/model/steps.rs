@@ -10,8 +10,8 @@ use crate::shards::{
     assignment::Assignment,
     deal::{MemberView, next},
     member::Member,
-    slots::{Slot, Slots},
 };
+use crate::slots::{Slot, Slots};
 
 /// One step, by the indexes of members and dealers.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -5,6 +5,8 @@ use std::{collections::BTreeMap, time::Duration};
 use k8s_openapi::{api::coordination::v1::Lease, jiff::Timestamp};
 
 use super::server::{Object, Server};
+use crate::leader::Birth;
+use crate::slots::Slot;
 use crate::{
     client::fence::Fence,
     leader::{
@@ -13,12 +15,10 @@ use crate::{
     },
     shards::{
         assignment::Assignment,
-        birth::Birth,
         identity::Identity,
         member::{Changes, Member},
         notes::Notes,
         roll::{Listing, Roll},
-        slots::Slot,
     },
 };
 

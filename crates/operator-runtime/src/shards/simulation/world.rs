@@ -9,15 +9,13 @@ use super::{
     process::{LEADER, OWN, Order, Process, Request, SLOTS},
     server::{Ask, Object, Reply, Server},
 };
+use crate::slots::{Slot, Slots};
 use crate::{
     leader::{
         Timing,
         elector::{Answer, Call, Step},
     },
-    shards::{
-        member::Changes,
-        slots::{Slot, Slots},
-    },
+    shards::member::Changes,
 };
 
 /// The duration of the faults.

@@ -15,8 +15,8 @@ use tokio::sync::{
     watch,
 };
 
-use super::{
-    permit::{Permit, Turn},
+use crate::{
+    client::permit::{Permit, Turn},
     slots::{Slot, Slots},
 };
 
@@ -71,18 +71,18 @@ impl Shards {
     }
 
     /// Begins to serve a slot.
-    pub(super) fn start(&self, slot: Slot) {
+    pub(crate) fn start(&self, slot: Slot) {
         self.0.permits.lock().insert(slot, Arc::default());
         self.notify(Slots::from_iter([slot]));
     }
 
     /// Ends to serve a slot: no reconcile begins any more. The caller stops the fence.
-    pub(super) fn end(&self, slot: Slot) -> Option<Arc<Permit>> {
+    pub(crate) fn end(&self, slot: Slot) -> Option<Arc<Permit>> {
         self.0.permits.lock().remove(&slot)
     }
 
     /// Tells the controllers that a slot has begun, or has stopped.
-    pub(super) fn notify(&self, slots: Slots) {
+    pub(crate) fn notify(&self, slots: Slots) {
         // Without a controller, nobody listens.
         _ = self.0.moved.send(slots);
     }
@@ -103,7 +103,7 @@ impl Shards {
     }
 
     /// Notes whether the API server can leave out what is in other slots.
-    pub(super) fn select(&self, selects: bool) {
+    pub(crate) fn select(&self, selects: bool) {
         self.0.selects.store(selects, Ordering::Relaxed);
     }
 

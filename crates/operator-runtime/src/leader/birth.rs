@@ -1,6 +1,6 @@
 //! An identity is used once, even if the first answer of the API server is lost.
 
-use crate::leader::elector::{Answer, Call};
+use super::elector::{Answer, Call};
 
 /// What a process knows of the creation of its Lease.
 ///
@@ -14,7 +14,7 @@ pub(crate) struct Birth {
 
 impl Birth {
     /// Takes the answer to a call, before the elector does. Says whether the process must go on with another
-    /// identity, as a new [`Member`](super::member::Member) with a new elector.
+    /// identity, as a new member of the shards with a new elector.
     #[must_use]
     pub(crate) fn answer(&mut self, call: &Call, answer: &Answer) -> bool {
         match (call, answer) {

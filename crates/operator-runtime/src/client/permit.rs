@@ -16,7 +16,10 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use tower::BoxError;
 
-use crate::client::fence::NotOwning;
+/// The reason why a write of a sharded controller was not sent; the source of a [`kube::Error::Service`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not sent: this process does not, or may no longer, own the shard of the object")]
+pub struct NotOwning;
 
 tokio::task_local! {
     static PERMIT: Arc<Permit>;

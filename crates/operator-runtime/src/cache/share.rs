@@ -8,11 +8,12 @@ use std::{
 
 use kube::{Resource, api::ObjectMeta};
 
-use super::{
-    selector,
+use super::Entry;
+use crate::{
+    client::selector,
+    error::panic_message,
     slots::{Slot, Slots},
 };
-use crate::{cache::Entry, error::panic_message};
 
 /// What decides which replica reconciles an object: objects with the same key are always in the same replica.
 ///
@@ -31,13 +32,13 @@ use crate::{cache::Entry, error::panic_message};
 /// });
 /// ```
 pub struct ShardKey<K> {
-    pub(crate) key: Key,
+    pub(crate) key: ShareKey,
     objects: PhantomData<fn() -> K>,
 }
 
 /// A [`ShardKey`] without its type parameter.
 #[derive(Clone)]
-pub(crate) enum Key {
+pub(crate) enum ShareKey {
     Uid,
     Namespace,
     Field(Arc<Text>),
@@ -50,13 +51,13 @@ type Text = dyn Fn(&Entry) -> Option<String> + Send + Sync;
 #[derive(Clone)]
 pub(crate) enum Share {
     /// By the key of the object itself.
-    Own(Key),
+    Own(ShareKey),
     /// By the UID of its controller, of this kind and group.
     Owner { kind: String, group: String },
 }
 
 impl<K> ShardKey<K> {
-    fn new(key: Key) -> Self {
+    fn new(key: ShareKey) -> Self {
         Self {
             key,
             objects: PhantomData,
@@ -65,13 +66,13 @@ impl<K> ShardKey<K> {
 
     /// Each object by itself. Use this one, unless objects have to be reconciled together.
     pub fn uid() -> Self {
-        Self::new(Key::Uid)
+        Self::new(ShareKey::Uid)
     }
 
     /// The objects of a namespace together. Namespaces whose names differ in the last one or two characters
     /// only may share a slot, and always do so.
     pub fn namespace() -> Self {
-        Self::new(Key::Namespace)
+        Self::new(ShareKey::Namespace)
     }
 }
 
@@ -81,11 +82,11 @@ impl<K: Resource + Send + Sync + 'static> ShardKey<K> {
     /// in no share, and is not reconciled.
     pub fn field(key: impl Fn(&K) -> String + Send + Sync + 'static) -> Self {
         let key = move |entry: &Entry| entry.as_ref().map(&key);
-        Self::new(Key::Field(Arc::new(key)))
+        Self::new(ShareKey::Field(Arc::new(key)))
     }
 }
 
-impl Key {
+impl ShareKey {
     /// The slot of an object.
     pub(crate) fn slot(&self, entry: &Entry) -> Option<Slot> {
         let Self::Field(key) = self else {
@@ -111,14 +112,14 @@ impl Key {
 
 impl Share {
     /// The share of the children of objects of this kind, if each child shows its slot.
-    pub(crate) fn of_children(key: &Key, kind: &str, group: &str) -> Option<Self> {
+    pub(crate) fn of_children(key: &ShareKey, kind: &str, group: &str) -> Option<Self> {
         match key {
-            Key::Uid => Some(Self::Owner {
+            ShareKey::Uid => Some(Self::Owner {
                 kind: kind.to_owned(),
                 group: group.to_owned(),
             }),
             // A child may also have an owner without a namespace, and then be in any.
-            Key::Namespace | Key::Field(_) => None,
+            ShareKey::Namespace | ShareKey::Field(_) => None,
         }
     }
 
@@ -149,18 +150,20 @@ impl Share {
     /// The selector by which the API server lists the objects in these slots, if it can.
     pub(crate) fn selector(&self, slots: Slots) -> Option<String> {
         match self {
-            Self::Own(Key::Uid) => slots.selector(selector::UID),
-            Self::Own(Key::Namespace) => slots.selector(selector::NAMESPACE),
-            Self::Own(Key::Field(_)) | Self::Owner { .. } => None,
+            Self::Own(ShareKey::Uid) => slots.selector(selector::UID),
+            Self::Own(ShareKey::Namespace) => slots.selector(selector::NAMESPACE),
+            Self::Own(ShareKey::Field(_)) | Self::Owner { .. } => None,
         }
     }
 
     /// Whether both find the same slots.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Own(Key::Uid), Self::Own(Key::Uid))
-            | (Self::Own(Key::Namespace), Self::Own(Key::Namespace)) => true,
-            (Self::Own(Key::Field(own)), Self::Own(Key::Field(other))) => Arc::ptr_eq(own, other),
+            (Self::Own(ShareKey::Uid), Self::Own(ShareKey::Uid))
+            | (Self::Own(ShareKey::Namespace), Self::Own(ShareKey::Namespace)) => true,
+            (Self::Own(ShareKey::Field(own)), Self::Own(ShareKey::Field(other))) => {
+                Arc::ptr_eq(own, other)
+            }
             (
                 Self::Owner { kind, group },
                 Self::Owner {
@@ -224,7 +227,7 @@ mod tests {
 
     #[test]
     fn a_child_is_in_the_slot_of_its_controller() {
-        let share = Share::of_children(&Key::Uid, "Cache", "cache.example.com").unwrap();
+        let share = Share::of_children(&ShareKey::Uid, "Cache", "cache.example.com").unwrap();
         for (api_version, kind, controller, found) in [
             ("cache.example.com/v1", "Cache", true, true),
             ("cache.example.com/v2", "Cache", true, true),
@@ -241,9 +244,9 @@ mod tests {
             );
         }
         // The core group has no name.
-        let share = Share::of_children(&Key::Uid, "ConfigMap", "").unwrap();
+        let share = Share::of_children(&ShareKey::Uid, "ConfigMap", "").unwrap();
         let slot = share.slot(&owned_by("v1", "ConfigMap", true));
         assert_eq!(slot, Some(Slot::of("owner")));
-        assert!(Share::of_children(&Key::Namespace, "Cache", "").is_none());
+        assert!(Share::of_children(&ShareKey::Namespace, "Cache", "").is_none());
     }
 }

@@ -8,7 +8,7 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Client, api::ObjectList, client::Body};
 use tower::service_fn;
 
-use super::slots::{Slot, Slots};
+use crate::slots::{Slot, Slots};
 
 /// The name of the parameter.
 const PARAMETER: &str = "shardSelector";
@@ -40,7 +40,7 @@ fn with(uri: &Uri, parameter: &str) -> Option<Uri> {
 
 /// Whether the API server selects by the same hash as [`Slot::of`]: it lists this object with its own slot, and does not
 /// list it with all others.
-pub(super) async fn is_honoured(
+pub(crate) async fn is_honoured(
     client: &Client,
     namespace: &str,
     name: &str,
