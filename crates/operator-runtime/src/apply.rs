@@ -1,5 +1,6 @@
 //! Server-side apply that skips unchanged objects.
 
+mod answer;
 mod change;
 mod children;
 pub mod conditions;
@@ -24,13 +25,14 @@ use std::{
 
 use kube::{
     Api,
-    api::{DynamicObject, ObjectMeta, Patch, PatchParams},
+    api::{DynamicObject, ObjectMeta, PartialObjectMeta, Patch, PatchParams},
 };
 use parking_lot::Mutex;
-use serde_json::Value;
+use serde_json::value::RawValue;
 
+use answer::Answer;
 pub use children::{AppliedChildren, ChildError, Children};
-use managed::Manager;
+use managed::{ManagedFields, Manager};
 pub use owner::OwnerError;
 #[cfg(feature = "testing")]
 pub(crate) use pruned::Everything;
@@ -91,7 +93,7 @@ pub struct Applier {
 struct Desired {
     kind: ScopedResource,
     meta: ObjectMeta,
-    value: Value,
+    text: Box<RawValue>,
 }
 
 impl Desired {
@@ -99,7 +101,7 @@ impl Desired {
         Ok(Self {
             kind: object.resource(),
             meta: object.metadata().clone(),
-            value: object.to_json().map_err(kube::Error::SerdeError)?,
+            text: object.to_json().map_err(kube::Error::SerdeError)?,
         })
     }
 
@@ -211,9 +213,9 @@ impl Applier {
     }
 
     async fn send(&self, desired: &Desired) -> kube::Result<Applied> {
-        let Desired { kind, meta, value } = desired;
+        let Desired { kind, meta, text } = desired;
         let mut hasher = DefaultHasher::new();
-        value.to_string().hash(&mut hasher);
+        text.get().hash(&mut hasher);
         let hash = hasher.finish();
         let key = Key::of(meta);
         let id = (self.manager(), kind.to_string(), key.clone());
@@ -235,7 +237,7 @@ impl Applier {
                 let mut applied = self.applied.lock();
                 if let Some(record) = applied.get(&id)
                     && record.hash == hash
-                    && record.holds(found, value)
+                    && record.holds(found, meta)
                 {
                     return Ok(record.newest(found));
                 }
@@ -262,33 +264,33 @@ impl Applier {
         manager: &str,
         is_first: bool,
     ) -> kube::Result<ObjectMeta> {
+        type Found = Answer<PartialObjectMeta<DynamicObject>, ManagedFields>;
         let api = self.api(&desired.kind, &desired.meta);
         let params = PatchParams {
             dry_run: self.dry_run,
             ..PatchParams::apply(manager).force()
         };
-        let patch = Patch::Apply(&desired.value);
-        let apply = async || {
-            let result = api.patch_metadata(desired.name(), &params, &patch).await;
-            result.map(|applied| applied.metadata)
+        let patch = Patch::Apply(&desired.text);
+        let apply = async || -> kube::Result<Found> {
+            answer::patch_metadata(&api, desired.name(), &params, &patch).await
         };
         let own = Manager::of(manager, "Apply");
-        let hand_over = async |old: &Manager<'_>, found: &ObjectMeta| {
-            let handed = match old.handed_to(&own, found) {
-                None => return kube::Result::<Option<ObjectMeta>>::Ok(None),
-                Some(patch) => {
-                    let params = PatchParams::default();
-                    api.patch_metadata(desired.name(), &params, &patch).await
-                }
+        let hand_over = async |old: &Manager<'_>, found: &Found| -> kube::Result<Option<Found>> {
+            let handed = old.handed_to(&own, &found.object.metadata, &found.managed);
+            let Some(patch) = handed.map_err(kube::Error::SerdeError)? else {
+                return Ok(None);
             };
-            handed.map(|handed| Some(handed.metadata))
+            let params = PatchParams::default();
+            let handed = answer::patch_metadata(&api, desired.name(), &params, &patch).await;
+            handed.map(Some)
         };
         // The former manager may have the name that others have, too: an operator in Go by kubebuilder is `manager`. With each apply, the
         // two would take the fields from each other for ever. They still may for a type without a watch, of which no apply is recorded.
         if let Some(former) = self.former.as_deref().filter(|_| is_first && !self.dry_run) {
             // Before the apply, which may be invalid beside what the other wrote: two sources of one volume, for example.
             let found = api.get_metadata_opt(desired.name()).await?;
-            let mut found = found.map(|found| found.metadata);
+            let found = found.map(Answer::of).transpose();
+            let mut found = found.map_err(kube::Error::SerdeError)?;
             for operation in ["Update", "Apply"] {
                 if let Some(before) = &found
                     && let Some(handed) = hand_over(&Manager::of(former, operation), before).await?
@@ -304,10 +306,10 @@ impl Applier {
             || self.operator == manager
             || hand_over(&earlier, &applied).await?.is_none()
         {
-            return Ok(applied);
+            return Ok(applied.object.metadata);
         }
         // Removes what was written before, and is not part of this apply.
-        apply().await
+        Ok(apply().await?.object.metadata)
     }
 
     /// The name of the field manager.

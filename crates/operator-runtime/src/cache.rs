@@ -27,7 +27,6 @@ use std::{
 
 use kube::api::{DynamicObject, ObjectMeta};
 use parking_lot::Mutex;
-use serde_json::value::RawValue;
 use tokio::{
     sync::watch::{self as latch, Receiver, Sender},
     time::timeout,
@@ -87,7 +86,7 @@ impl Form {
     where
         F: Fn(&mut K) + Send + Sync + 'static,
     {
-        let decode = move |raw: &RawValue| decode_transformed(raw, &transform);
+        let decode = move |text: &str| decode_transformed(text, &transform);
         Self::Transformed(TypeId::of::<(K, F)>(), Arc::new(decode))
     }
 

@@ -1,8 +1,10 @@
 //! Kubernetes types: as Rust types in the public API, as values inside the manager.
 
 mod any;
+pub(crate) mod place;
 mod rbac;
 mod selector;
+pub(crate) mod trim;
 
 use std::fmt::{self, Debug};
 

@@ -45,14 +45,12 @@ mod function;
 mod memory;
 mod overlay;
 mod patch;
-mod place;
 mod policy;
 mod repeated;
 mod request;
 mod review;
 pub(crate) mod server;
 mod stored;
-mod trim;
 mod undeclared;
 mod webhooks;
 

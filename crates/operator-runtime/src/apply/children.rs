@@ -225,7 +225,7 @@ impl Applier {
             return Ok(Applied::of(found.meta(), false));
         }
         let object: DynamicObject =
-            serde_json::from_value(desired.value.clone()).map_err(kube::Error::SerdeError)?;
+            serde_json::from_str(desired.text.get()).map_err(kube::Error::SerdeError)?;
         let params = PostParams {
             dry_run: self.dry_run,
             field_manager: Some(self.manager().to_string()),

@@ -7,10 +7,17 @@ use kube::{
     Api, Resource, ResourceExt,
     api::{Patch, PatchParams},
 };
-use serde::{Serialize, de::DeserializeOwned};
+use serde::{
+    Serialize,
+    de::{DeserializeOwned, IgnoredAny},
+};
 use serde_json::json;
 
-use crate::apply::{conditions::ReadyCondition, status, written};
+use crate::apply::{
+    answer::{self, Answer},
+    conditions::ReadyCondition,
+    status, written,
+};
 
 /// The state of an object that should have a finalizer, and the action that follows.
 #[derive(Clone, Debug, PartialEq)]
@@ -216,7 +223,8 @@ where
         "finalizers": finalizers,
     }});
     let (name, params) = (object.name_any(), PatchParams::default());
-    let written = api.patch(&name, &params, &Patch::Merge(patch)).await?;
-    written::note(written.meta());
-    Ok(written)
+    let answer: Answer<K, IgnoredAny> =
+        answer::patch(api, &name, &params, &Patch::Merge(patch)).await?;
+    written::note(answer.object.meta());
+    Ok(answer.object)
 }

@@ -2,11 +2,55 @@
 //!
 //! <https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management>
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
 use kube::api::{ObjectMeta, Patch};
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::{
+    Value, json,
+    value::{RawValue, to_raw_value},
+};
 
-/// The fields that one manager owns.
+/// The managed fields of an object, of which few are ever read: the fields themselves stay text.
+pub(super) type ManagedFields = Vec<Managed<Box<RawValue>>>;
+
+/// What the managed fields of an object say of its status.
+pub(super) type StatusFields = Vec<Managed<Status>>;
+
+/// What one manager owns, as an `F`.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Managed<F> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    api_version: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fields_type: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fields_v1: Option<F>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    manager: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    operation: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    subresource: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time: Option<String>,
+}
+
+/// The owned fields of a status.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Status {
+    /// In the format `FieldsV1`, below `f:status`; null if none is owned.
+    #[serde(default, rename = "f:status")]
+    pub(super) fields: Value,
+}
+
+impl Managed<Status> {
+    /// The owned fields of the status.
+    pub(super) fn status(&self) -> Option<&Value> {
+        self.fields_v1.as_ref().map(|status| &status.fields)
+    }
+}
+
+/// One field manager.
 #[derive(Clone, Copy)]
 pub(super) struct Manager<'a> {
     pub(super) name: &'a str,
@@ -24,17 +68,10 @@ impl<'a> Manager<'a> {
         }
     }
 
-    pub(super) fn has(&self, entry: &ManagedFieldsEntry) -> bool {
+    pub(super) fn has<F>(&self, entry: &Managed<F>) -> bool {
         entry.manager.as_deref() == Some(self.name)
             && entry.operation.as_deref() == Some(self.operation)
             && entry.subresource.as_deref() == self.subresource
-    }
-
-    /// The owned fields, as [`Value`]s of the format `FieldsV1`.
-    pub(super) fn fields<'o>(&self, object: &'o ObjectMeta) -> Option<&'o Value> {
-        let mut entries = object.managed_fields.iter().flatten();
-        let entry = entries.find(|entry| self.has(entry))?;
-        entry.fields_v1.as_ref().map(|fields| &fields.0)
     }
 
     /// The patch that gives the fields of `self` to `heir`, who applies; `None` if there are none.
@@ -42,13 +79,19 @@ impl<'a> Manager<'a> {
     /// `heir` then owns these fields, and its next apply removes those that it does not name. client-go's
     /// `csaupgrade` has the same idea. The patch fails with a conflict if the object has changed. A patch of
     /// a subresource cannot do this: the API server ignores its managed fields.
+    ///
+    /// # Errors
+    /// If owned fields are no JSON, which no API server sends.
     pub(super) fn handed_to(
         &self,
         heir: &Manager<'_>,
         object: &ObjectMeta,
-    ) -> Option<Patch<Value>> {
-        let mut entries = object.managed_fields.clone()?;
-        let place = entries.iter().position(|entry| self.has(entry))?;
+        managed: &ManagedFields,
+    ) -> serde_json::Result<Option<Patch<Value>>> {
+        let Some(place) = managed.iter().position(|entry| self.has(entry)) else {
+            return Ok(None);
+        };
+        let mut entries = managed.clone();
         let mut entry = entries.remove(place);
         entry.manager = Some(heir.name.to_owned());
         entry.operation = Some(heir.operation.to_owned());
@@ -56,13 +99,15 @@ impl<'a> Manager<'a> {
             && let (Some(fields), Some(own)) =
                 (&mut entry.fields_v1, entries.remove(place).fields_v1)
         {
-            unite(&mut fields.0, own.0);
+            let mut united: Value = serde_json::from_str(fields.get())?;
+            unite(&mut united, serde_json::from_str(own.get())?);
+            *fields = to_raw_value(&united)?;
         }
         entries.push(entry);
-        Some(Patch::Merge(json!({ "metadata": {
+        Ok(Some(Patch::Merge(json!({ "metadata": {
             "resourceVersion": object.resource_version,
             "managedFields": entries,
-        }})))
+        }}))))
     }
 }
 
@@ -77,45 +122,67 @@ fn unite(fields: &mut Value, others: Value) {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::from_value;
-
     use super::*;
 
     #[test]
     fn an_heir_owns_what_the_other_owned() {
-        let entry = |manager: &str, operation: &str, subresource: Option<&str>, field: &str| {
-            json!({
-                "manager": manager, "operation": operation, "subresource": subresource,
-                "fieldsV1": { field: {} },
-            })
+        let entry = |manager: &str, operation: &str, subresource: Option<&str>, fields: Value| {
+            let mut entry = json!({
+                "manager": manager, "operation": operation,
+                "apiVersion": "v1", "fieldsType": "FieldsV1", "time": "2030-01-01T00:00:00Z",
+                "fieldsV1": fields,
+            });
+            if let Some(subresource) = subresource {
+                entry["subresource"] = subresource.into();
+            }
+            entry
         };
-        let object = json!({ "resourceVersion": "7", "managedFields": [
-            entry("op", "Update", None, "f:a"),
-            entry("op", "Update", Some("status"), "f:b"),
-            entry("op/a", "Apply", Some("status"), "f:c"),
-        ]});
-        let object: ObjectMeta = from_value(object).unwrap();
+        let managed = json!([
+            entry("op", "Update", None, json!({ "f:a": {} })),
+            entry("op", "Update", Some("status"), json!({ "f:b": {} })),
+            entry("op/a", "Apply", Some("status"), json!({ "f:c": {} })),
+        ]);
+        let managed: ManagedFields = serde_json::from_str(&managed.to_string()).unwrap();
+        let object = ObjectMeta {
+            resource_version: Some("7".to_owned()),
+            ..ObjectMeta::default()
+        };
         let manager = |name, operation| Manager {
             name,
             operation,
             subresource: Some("status"),
         };
         let (old, heir) = (manager("op", "Update"), manager("op/a", "Apply"));
-        let Some(Patch::Merge(patch)) = old.handed_to(&heir, &object) else {
+        let handed = old.handed_to(&heir, &object, &managed).unwrap();
+        let Some(Patch::Merge(patch)) = handed else {
             panic!("there is an entry");
         };
         let expected = json!([
-            entry("op", "Update", None, "f:a"),
-            json!({
-                "manager": "op/a", "operation": "Apply", "subresource": "status",
-                "fieldsV1": { "f:b": {}, "f:c": {} },
-            }),
+            entry("op", "Update", None, json!({ "f:a": {} })),
+            entry(
+                "op/a",
+                "Apply",
+                Some("status"),
+                json!({ "f:b": {}, "f:c": {} })
+            ),
         ]);
-        let without_null = from_value::<Vec<ManagedFieldsEntry>>(expected).unwrap();
-        assert_eq!(patch["metadata"]["managedFields"], json!(without_null));
+        assert_eq!(patch["metadata"]["managedFields"], expected);
         assert_eq!(patch["metadata"]["resourceVersion"], "7");
-        assert_eq!(old.fields(&object), Some(&json!({ "f:b": {} })));
         let other = manager("other", "Update");
-        assert!(other.handed_to(&heir, &object).is_none());
+        let handed = other.handed_to(&heir, &object, &managed).unwrap();
+        assert!(handed.is_none());
+    }
+
+    #[test]
+    fn of_a_status_the_owned_fields_are_known() {
+        let managed = json!([
+            { "manager": "a", "fieldsV1": { "f:spec": {}, "f:status": { "f:b": {} } } },
+            { "manager": "c", "fieldsV1": { "f:spec": {} } },
+            { "manager": "d" },
+        ]);
+        let managed: StatusFields = serde_json::from_value(managed).unwrap();
+        let fields: Vec<_> = managed.iter().map(Managed::status).collect();
+        let expected = json!({ "f:b": {} });
+        assert_eq!(fields, [Some(&expected), Some(&Value::Null), None]);
     }
 }

@@ -2,12 +2,12 @@
 
 use std::{collections::BTreeSet, iter::once};
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
 use kube::api::ObjectMeta;
+use serde_json::Value;
 
 use super::{
     change::{Change, Ours},
-    managed::Manager,
+    managed::{Managed, Manager, Status, StatusFields},
     parts::{self, Conditions, Part},
     writer::Writer,
     written,
@@ -28,15 +28,16 @@ impl Writer {
         &self,
         change: &Change,
         object: &ObjectMeta,
+        managed: &StatusFields,
         is_newest: bool,
     ) -> Option<Ours> {
         let owned = match self.owned.of(object) {
-            _ if is_newest => self.owned_in(object),
+            _ if is_newest => self.owned_in(managed),
             Some(owned) => owned,
             None if change.base.is_empty() => BTreeSet::new(),
             None => return None,
         };
-        let applies = match self.learn(object) {
+        let applies = match self.learn(object, managed) {
             Conditions::ByType => true,
             Conditions::Whole => false,
             Conditions::Unknown => {
@@ -72,34 +73,32 @@ impl Writer {
 
     /// What the controller owns, according to the object's managed fields. What an earlier version wrote is its
     /// own if no other controller has the type.
-    pub(super) fn owned_in(&self, object: &ObjectMeta) -> BTreeSet<Part> {
+    pub(super) fn owned_in(&self, managed: &StatusFields) -> BTreeSet<Part> {
         let earlier = self.earlier().filter(|_| self.alone);
         let own = [self.applies(), merges(&self.manager)];
         let managers = own.into_iter().chain(earlier);
-        let fields = managers.filter_map(|manager| manager.fields(object));
+        let fields = managers.filter_map(|manager| fields(managed, manager));
         fields.flat_map(parts::owned).collect()
     }
 
     /// The parts that merge patches of this operator own, and nobody else.
-    pub(super) fn lingering(&self, object: &ObjectMeta) -> BTreeSet<Part> {
-        let is_ours = |entry: &ManagedFieldsEntry| {
+    pub(super) fn lingering(&self, managed: &StatusFields) -> BTreeSet<Part> {
+        let is_ours = |entry: &Managed<Status>| {
             let mut all = self.merges().chain([self.applies()]);
             all.any(|manager| manager.has(entry))
         };
-        let entries = object.managed_fields.iter().flatten();
-        let others = entries.filter(|entry| !is_ours(entry));
-        let others = others.filter_map(|entry| entry.fields_v1.as_ref());
-        let others: BTreeSet<_> = others.flat_map(|fields| parts::owned(&fields.0)).collect();
-        let merged = self.merges().filter_map(|manager| manager.fields(object));
+        let others = managed.iter().filter(|entry| !is_ours(entry));
+        let others = others.filter_map(Managed::status);
+        let others: BTreeSet<_> = others.flat_map(parts::owned).collect();
+        let merged = self.merges().filter_map(|manager| fields(managed, manager));
         let merged = merged.flat_map(parts::owned);
         merged.filter(|part| !others.contains(part)).collect()
     }
 
     /// How the API server merges the conditions of an object, as far as this object and its type have shown.
-    pub(super) fn learn(&self, object: &ObjectMeta) -> Conditions {
-        let entries = object.managed_fields.iter().flatten();
-        let fields = entries.filter_map(|entry| entry.fields_v1.as_ref());
-        let mut shown = fields.map(|fields| parts::merged_by(&fields.0));
+    pub(super) fn learn(&self, object: &ObjectMeta, managed: &StatusFields) -> Conditions {
+        let fields = managed.iter().filter_map(Managed::status);
+        let mut shown = fields.map(parts::merged_by);
         let shown = shown.find(|it| *it != Conditions::Unknown);
         match shown {
             Some(shown) if written::is_reconciled(object) => self.note_conditions(shown),
@@ -108,4 +107,10 @@ impl Writer {
         }
         shown.unwrap_or(Conditions::Unknown)
     }
+}
+
+/// What a manager owns of the status.
+fn fields<'a>(managed: &'a StatusFields, manager: Manager<'_>) -> Option<&'a Value> {
+    let entry = managed.iter().find(|entry| manager.has(entry))?;
+    entry.status()
 }

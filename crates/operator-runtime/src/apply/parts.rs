@@ -121,10 +121,10 @@ fn conditions(list: &[Value]) -> Option<Vec<(Part, Value)>> {
     list.iter().map(part).collect()
 }
 
-/// The parts of the status in managed fields (`FieldsV1`).
+/// The parts of a status in its managed fields (`FieldsV1`, below `f:status`).
 pub(super) fn owned(fields: &Value) -> BTreeSet<Part> {
     let mut parts = BTreeSet::new();
-    for (key, fields) in fields["f:status"].as_object().into_iter().flatten() {
+    for (key, fields) in fields.as_object().into_iter().flatten() {
         let Some(name) = key.strip_prefix("f:") else {
             continue;
         };
@@ -137,9 +137,9 @@ pub(super) fn owned(fields: &Value) -> BTreeSet<Part> {
     parts
 }
 
-/// How the API server merges the conditions, which shows in managed fields that have some.
+/// How the API server merges the conditions, which shows in managed fields of a status that has some.
 pub(super) fn merged_by(fields: &Value) -> Conditions {
-    let conditions = fields["f:status"].get("f:conditions");
+    let conditions = fields.get("f:conditions");
     conditions.map_or(Conditions::Unknown, merging)
 }
 
@@ -215,10 +215,10 @@ mod tests {
 
     #[test]
     fn managed_fields_name_the_owned_parts_and_the_kind_of_list() {
-        let by_type = json!({ "f:status": {
+        let by_type = json!({
             "f:phase": {},
             "f:conditions": { ".": {}, "k:{\"type\":\"Ready\"}": { ".": {}, "f:status": {} } },
-        }});
+        });
         let phase = Part::Field("phase".to_owned());
         assert_eq!(
             owned(&by_type),
@@ -228,18 +228,18 @@ mod tests {
 
         let two_keys = "k:{\"type\":\"Ready\",\"node\":\"a\"}";
         for conditions in [json!({}), json!({ two_keys: {} })] {
-            let whole = json!({ "f:status": { "f:conditions": conditions } });
+            let whole = json!({ "f:conditions": conditions });
             assert_eq!(owned(&whole), BTreeSet::new());
             assert_eq!(merged_by(&whole), Conditions::Whole);
         }
         for conditions in [Value::Null, json!({ ".": {} })] {
-            let mut none = json!({ "f:status": { "f:phase": {} } });
+            let mut none = json!({ "f:phase": {} });
             if !conditions.is_null() {
-                none["f:status"]["f:conditions"] = conditions;
+                none["f:conditions"] = conditions;
             }
             assert_eq!(owned(&none), BTreeSet::from([phase.clone()]));
             assert_eq!(merged_by(&none), Conditions::Unknown);
         }
-        assert_eq!(merged_by(&json!({ "f:metadata": {} })), Conditions::Unknown);
+        assert_eq!(merged_by(&Value::Null), Conditions::Unknown);
     }
 }

@@ -139,14 +139,17 @@ impl Record {
     }
 
     /// Whether the object is unchanged since the apply. `found` may be older than the apply.
-    pub(super) fn holds(&self, found: Option<&ObjectMeta>, desired: &Value) -> bool {
+    pub(super) fn holds(&self, found: Option<&ObjectMeta>, desired: &ObjectMeta) -> bool {
         let Some(found) = found else {
             // Not in the cache yet: a deletion shown by the watch would have removed this record.
             return self.at.elapsed() < LAG;
         };
         found.uid == self.answer.uid
             && Mark::of(&Applied::of(found, false)).is_no_later_than(Mark::of(&self.answer))
-            && serde_json::to_value(found).is_ok_and(|found| has(&found, &desired["metadata"]))
+            && matches!(
+                (serde_json::to_value(found), serde_json::to_value(desired)),
+                (Ok(found), Ok(desired)) if has(&found, &desired)
+            )
     }
 }
 
@@ -185,7 +188,7 @@ mod tests {
         for key in ["uid", "generation", "resourceVersion"] {
             desired.as_object_mut().unwrap().remove(key);
         }
-        record.holds(Some(&meta(&found)), &json!({ "metadata": desired }))
+        record.holds(Some(&meta(&found)), &meta(&desired))
     }
 
     #[test]
@@ -268,9 +271,9 @@ mod tests {
             answer: Applied::of(&meta(&json!({ "uid": "u" })), true),
             at: Instant::now(),
         };
-        assert!(applied.holds(None, &json!({})));
+        assert!(applied.holds(None, &ObjectMeta::default()));
         // So long ago that the watch must have missed it.
         applied.at -= LAG;
-        assert!(!applied.holds(None, &json!({})));
+        assert!(!applied.holds(None, &ObjectMeta::default()));
     }
 }

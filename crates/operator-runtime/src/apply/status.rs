@@ -12,8 +12,10 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
 
 use super::{
+    answer::{self, managed, patch_status},
     change::{Change, Ours},
     conditions,
+    managed::StatusFields,
     parts::Parts,
     writer::{self, Writer},
     written,
@@ -78,6 +80,9 @@ where
     write(api, object, &status).await
 }
 
+/// An object without its managed fields, and what these say of its status.
+type Answer<K> = answer::Answer<K, StatusFields>;
+
 /// How often a write is repeated: each conflict means that another write succeeded.
 const RETRIES: usize = 10;
 
@@ -97,12 +102,16 @@ where
     }
     let writer = writer::current();
     let name = object.meta().name.as_deref().unwrap_or_default();
-    let mut newest: Option<K> = None;
+    let shown = managed(object.meta()).map_err(kube::Error::SerdeError)?;
+    let mut newest: Option<Answer<K>> = None;
     let mut tries = 0;
     let written = loop {
-        let read = newest.as_ref().unwrap_or(object);
+        let (read, managed) = match &newest {
+            Some(newest) => (&newest.object, &newest.managed),
+            None => (object, &shown),
+        };
         let ours = match &writer {
-            Some(writer) => writer.ours(&change, read.meta(), newest.is_some()),
+            Some(writer) => writer.ours(&change, read.meta(), managed, newest.is_some()),
             None => Some(Ours::everything()),
         };
         let Some(ours) = ours else {
@@ -117,7 +126,7 @@ where
             break None;
         }
         let live = match &newest {
-            Some(newest) => Cow::Owned(Raw::of(newest)?.status),
+            Some(newest) => Cow::Owned(Raw::of(&newest.object)?.status),
             None => Cow::Borrowed(&old.status),
         };
         let holds = change.holds(&Parts::of(&live), &ours);
@@ -126,12 +135,15 @@ where
             tracing::debug!(%read, %now, "the controller's part of the status has changed");
         }
         // An outdated decision gets the conflict from the API server.
-        let meta = if holds { read.meta() } else { object.meta() };
+        let (meta, managed) = match holds {
+            true => (read.meta(), managed),
+            false => (object.meta(), &shown),
+        };
         let result = match &writer {
             Some(writer)
                 if ours.applies
                     && old.is_typed()
-                    && !change.drops(&ours, &writer.lingering(meta)) =>
+                    && !change.drops(&ours, &writer.lingering(managed)) =>
             {
                 apply(api, writer, &old, meta, &change, &ours).await
             }
@@ -166,22 +178,25 @@ where
     let Some(written) = written else {
         return Ok(object.clone());
     };
-    written::note(written.meta());
+    let meta = written.object.meta();
+    written::note(meta);
     if let Some(writer) = &writer {
-        writer.learn(written.meta());
-        let owned = writer.owned_in(written.meta());
-        writer.owned.note(written.meta(), owned);
+        writer.learn(meta, &written.managed);
+        let owned = writer.owned_in(&written.managed);
+        writer.owned.note(meta, owned);
     }
-    Ok(written)
+    Ok(written.object)
 }
 
 /// The newest version of `object`, if it still exists.
-async fn read_again<K>(api: &Api<K>, object: &K, name: &str) -> kube::Result<Option<K>>
+async fn read_again<K>(api: &Api<K>, object: &K, name: &str) -> kube::Result<Option<Answer<K>>>
 where
     K: Resource + DeserializeOwned + Clone + Debug,
 {
     let found = api.get_opt(name).await?;
-    Ok(found.filter(|found| found.meta().uid == object.meta().uid))
+    let found = found.filter(|found| found.meta().uid == object.meta().uid);
+    let found = found.map(Answer::of).transpose();
+    found.map_err(kube::Error::SerdeError)
 }
 
 /// Applies the controller's own part to the version of the object with this metadata.
@@ -192,7 +207,7 @@ async fn apply<K>(
     meta: &ObjectMeta,
     change: &Change,
     ours: &Ours,
-) -> kube::Result<K>
+) -> kube::Result<Answer<K>>
 where
     K: Resource + Serialize + DeserializeOwned + Clone + Debug,
 {
@@ -208,22 +223,22 @@ where
         },
         "status": change.applied(ours),
     }));
-    let mut written = api.patch_status(name, &params, &patch).await?;
+    let mut written: Answer<K> = patch_status(api, name, &params, &patch).await?;
     // An apply leaves what another manager owns, and whoever wrote it by a merge patch owns it for ever.
     let mut tries = 0;
     loop {
-        let lingering = writer.lingering(written.meta());
+        let lingering = writer.lingering(&written.managed);
         if lingering.is_empty() {
             return Ok(written);
         }
-        let live = Raw::of(&written)?.status;
+        let live = Raw::of(&written.object)?.status;
         let Some(corrected) = change.corrected(&live, ours, &lingering) else {
             return Ok(written);
         };
-        match merge(api, Some(writer), written.meta(), &live, corrected).await {
+        match merge(api, Some(writer), written.object.meta(), &live, corrected).await {
             Err(kube::Error::Api(status)) if status.is_conflict() && tries < RETRIES => {
                 tries += 1;
-                written = api.get(name).await?;
+                written = Answer::of(api.get(name).await?).map_err(kube::Error::SerdeError)?;
             }
             result => return result,
         }
@@ -237,7 +252,7 @@ async fn merge<K>(
     meta: &ObjectMeta,
     from: &Value,
     mut to: Value,
-) -> kube::Result<K>
+) -> kube::Result<Answer<K>>
 where
     K: Resource + DeserializeOwned + Clone + Debug,
 {
@@ -255,7 +270,7 @@ where
         ..PatchParams::default()
     };
     let name = meta.name.as_deref().unwrap_or_default();
-    api.patch_status(name, &params, &patch).await
+    patch_status(api, name, &params, &patch).await
 }
 
 /// The status of `object` that shows `condition`; `None` if it is already shown, or if the type has no

@@ -15,7 +15,10 @@ use kube::{
 use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
-use crate::{error::panic_message, object::TypedObject};
+use crate::{
+    error::panic_message,
+    object::{TypedObject, trim::trim},
+};
 
 /// The namespace, if any, and the name of an object. Clones are cheap.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -116,21 +119,20 @@ pub(crate) fn downcast<K: 'static + Send + Sync>(object: Arc<dyn Stored>) -> Opt
 }
 
 /// Decodes an object as the type of its watch.
-pub(crate) type Decode =
-    Arc<dyn Fn(&RawValue) -> serde_json::Result<Arc<dyn Stored>> + Send + Sync>;
+pub(crate) type Decode = Arc<dyn Fn(&str) -> serde_json::Result<Arc<dyn Stored>> + Send + Sync>;
 
-pub(crate) fn decode<K: TypedObject>(raw: &RawValue) -> serde_json::Result<Arc<dyn Stored>> {
-    let mut object: K = serde_json::from_str(raw.get())?;
+pub(crate) fn decode<K: TypedObject>(text: &str) -> serde_json::Result<Arc<dyn Stored>> {
+    let mut object: K = serde_json::from_str(text)?;
     object.meta_mut().managed_fields = None;
     Ok(Arc::new(object))
 }
 
 /// Like [`decode`], after `transform`. The metadata that the runtime reads is restored afterwards.
 pub(crate) fn decode_transformed<K: TypedObject>(
-    raw: &RawValue,
+    text: &str,
     transform: &impl Fn(&mut K),
 ) -> serde_json::Result<Arc<dyn Stored>> {
-    let mut object: K = serde_json::from_str(raw.get())?;
+    let mut object: K = serde_json::from_str(text)?;
     let meta = object.meta_mut();
     meta.managed_fields = None;
     let (labels, annotations) = (meta.labels.take(), meta.annotations.take());
@@ -146,15 +148,15 @@ pub(crate) fn decode_transformed<K: TypedObject>(
     Ok(Arc::new(object))
 }
 
-pub(crate) fn decode_dynamic(raw: &RawValue) -> serde_json::Result<Arc<dyn Stored>> {
-    let mut object: DynamicObject = serde_json::from_str(raw.get())?;
+pub(crate) fn decode_dynamic(text: &str) -> serde_json::Result<Arc<dyn Stored>> {
+    let mut object: DynamicObject = serde_json::from_str(text)?;
     object.metadata.managed_fields = None;
     Ok(Arc::new(object))
 }
 
 /// Drops the annotation of `kubectl apply`, which is large and which no reader of metadata needs.
-pub(crate) fn decode_metadata(raw: &RawValue) -> serde_json::Result<Arc<dyn Stored>> {
-    let mut object: Metadata = serde_json::from_str(raw.get())?;
+pub(crate) fn decode_metadata(text: &str) -> serde_json::Result<Arc<dyn Stored>> {
+    let mut object: Metadata = serde_json::from_str(text)?;
     object.metadata.managed_fields = None;
     if let Some(annotations) = &mut object.metadata.annotations {
         annotations.remove("kubectl.kubernetes.io/last-applied-configuration");
@@ -162,12 +164,12 @@ pub(crate) fn decode_metadata(raw: &RawValue) -> serde_json::Result<Arc<dyn Stor
     Ok(Arc::new(object))
 }
 
-/// An object as the API server sent it, for kube's `watcher`. The type does not decode it here, so an
-/// undecodable object does not end a watch.
+/// An object as the API server sent it, without its managed fields, for kube's `watcher`. The type does not
+/// decode it here, so an undecodable object does not end a watch.
 #[derive(Clone, Debug)]
 pub(crate) struct Raw<const METADATA: bool> {
     head: ObjectMeta,
-    text: Box<RawValue>,
+    text: Box<str>,
 }
 
 impl<const METADATA: bool> Raw<METADATA> {
@@ -188,7 +190,7 @@ impl<const METADATA: bool> Raw<METADATA> {
             Ok(object) => Entry::Valid(object),
             Err(error) => Entry::Invalid(Arc::new(Invalid {
                 // Owner references and labels also count for an undecodable object.
-                meta: match parse::<Metadata>(self.text.get()) {
+                meta: match parse::<Metadata>(&self.text) {
                     Ok(object) => object.metadata,
                     Err(_) => self.head,
                 },
@@ -212,8 +214,8 @@ impl<'de, const METADATA: bool> Deserialize<'de> for Raw<METADATA> {
             resource_version: Option<String>,
             uid: Option<String>,
         }
-        let text = Box::<RawValue>::deserialize(deserializer)?;
-        let Object { metadata } = parse(text.get()).map_err(serde::de::Error::custom)?;
+        let text = trim(<&RawValue>::deserialize(deserializer)?.get());
+        let Object { metadata } = parse(&text).map_err(serde::de::Error::custom)?;
         let head = ObjectMeta {
             name: metadata.name,
             namespace: metadata.namespace,
@@ -221,6 +223,7 @@ impl<'de, const METADATA: bool> Deserialize<'de> for Raw<METADATA> {
             uid: metadata.uid,
             ..ObjectMeta::default()
         };
+        let text = text.into();
         Ok(Self { head, text })
     }
 }
@@ -286,12 +289,16 @@ mod tests {
 
     #[test]
     fn managed_fields_are_not_kept() {
-        let text =
-            r#"{"metadata":{"name":"a","managedFields":[{"manager":"m"}]},"data":{"k":"v"}}"#;
-        let entry = raw(text).decode(&of_config_map());
-        let object: Arc<ConfigMap> = entry.get().unwrap();
-        assert_eq!(object.metadata.managed_fields, None);
-        assert_eq!(object.data.as_ref().unwrap()["k"], "v");
+        for fields in [
+            r#""managedFields":[{"manager":"m"}]"#,
+            r#""managedFields" : []"#,
+        ] {
+            let text = format!(r#"{{"metadata":{{"name":"a",{fields}}},"data":{{"k":"v"}}}}"#);
+            let entry = raw(&text).decode(&of_config_map());
+            let object: Arc<ConfigMap> = entry.get().unwrap();
+            assert_eq!(object.metadata.managed_fields, None);
+            assert_eq!(object.data.as_ref().unwrap()["k"], "v");
+        }
     }
 
     #[test]
@@ -330,7 +337,7 @@ mod tests {
             "data": { "k": "v" }
         }"#;
         let decode = |transform: fn(&mut ConfigMap)| -> Entry {
-            let decode = move |raw: &RawValue| decode_transformed(raw, &transform);
+            let decode = move |text: &str| decode_transformed(text, &transform);
             raw(text).decode(&(Arc::new(decode) as Decode))
         };
         let entry = decode(|object| {

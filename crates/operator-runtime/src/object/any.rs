@@ -3,7 +3,7 @@
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::Resource;
 use kube::api::{DynamicObject, ObjectMeta, TypeMeta};
-use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
 
 use super::{ScopedResource, TypedObject};
 
@@ -25,7 +25,7 @@ pub trait AnyObject: Clone + Send + Sync + 'static {
     ///
     /// # Errors
     /// If the object does not serialize.
-    fn to_json(&self) -> serde_json::Result<Value>;
+    fn to_json(&self) -> serde_json::Result<Box<RawValue>>;
 }
 
 impl<K: TypedObject> AnyObject for K {
@@ -45,8 +45,8 @@ impl<K: TypedObject> AnyObject for K {
         self.controller_owner_ref(&())
     }
 
-    fn to_json(&self) -> serde_json::Result<Value> {
-        serde_json::to_value(self)
+    fn to_json(&self) -> serde_json::Result<Box<RawValue>> {
+        to_raw_value(self)
     }
 }
 
@@ -110,7 +110,7 @@ impl AnyObject for ScopedObject {
         self.object.controller_owner_ref(&self.resource.resource)
     }
 
-    fn to_json(&self) -> serde_json::Result<Value> {
-        serde_json::to_value(&self.object)
+    fn to_json(&self) -> serde_json::Result<Box<RawValue>> {
+        to_raw_value(&self.object)
     }
 }

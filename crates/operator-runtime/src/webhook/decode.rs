@@ -4,7 +4,8 @@ use kube::core::GroupVersionKind;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-use super::{Denied, FieldErrors, place::path, trim::trim};
+use super::{Denied, FieldErrors};
+use crate::object::{place::path, trim::trim};
 
 /// A decoding error: the path of the field, and the message.
 #[derive(Clone, Debug, PartialEq, Eq)]

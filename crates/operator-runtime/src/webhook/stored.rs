@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 use serde_json::{Value, value::RawValue};
 
-use super::{place::Step, trim::trim};
+use crate::object::{place::Step, trim::trim};
 
 /// The length of JSON that the attempts for one update may decode in all, in bytes: some 100 ms.
 const MOST: usize = 16 * 1024 * 1024;

@@ -2,7 +2,7 @@
 
 /// The path after the first `end` bytes of a JSON text, such as `spec.ports[0].name`: of the value that
 /// ends there, or that contains the position. Takes time linear in `end`, and no memory for skipped values.
-pub(super) fn path(text: &[u8], end: usize) -> String {
+pub(crate) fn path(text: &[u8], end: usize) -> String {
     let text = &text[..end.min(text.len())];
     let mut steps: Vec<Step<'_>> = Vec::new();
     let mut key = false;
@@ -44,7 +44,7 @@ pub(super) fn path(text: &[u8], end: usize) -> String {
 }
 
 /// One step of a path.
-pub(super) enum Step<'a> {
+pub(crate) enum Step<'a> {
     /// Empty before the first key.
     Key(&'a [u8]),
     Index(usize),
@@ -52,7 +52,7 @@ pub(super) enum Step<'a> {
 
 impl Step<'_> {
     /// Formats like Kubernetes: field names after a dot, other keys in brackets.
-    pub(super) fn add_to(&self, path: &mut String) {
+    pub(crate) fn add_to(&self, path: &mut String) {
         let part = match self {
             Step::Key(b"") => return,
             Step::Key(key) => {

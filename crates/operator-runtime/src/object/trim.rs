@@ -1,4 +1,4 @@
-//! Removes `managedFields`, which are half of many objects and which no webhook reads.
+//! Takes `managedFields` out of the text of an object: they are half of many objects, and few read them.
 
 use std::borrow::Cow;
 
@@ -11,11 +11,12 @@ const KEY: &str = r#""managedFields":"#;
 
 /// A JSON object without `metadata.managedFields`: decoding them would take as long as all the rest. Text
 /// that does not look like them stays.
-pub(super) fn trim(text: &str) -> Cow<'_, str> {
-    cut(text).map_or(Cow::Borrowed(text), Cow::Owned)
+pub(crate) fn trim(text: &str) -> Cow<'_, str> {
+    split(text).map_or(Cow::Borrowed(text), |(rest, _)| Cow::Owned(rest))
 }
 
-fn cut(text: &str) -> Option<String> {
+/// The object without its managed fields, and these; `None` if no text looks like them.
+pub(crate) fn split(text: &str) -> Option<(String, &str)> {
     // Only the first occurrence, which is in the metadata if there is any, so that no input makes this
     // slow. It is not part of a string, where its quotes would be escaped.
     let begin = text.find(KEY)?;
@@ -25,13 +26,13 @@ fn cut(text: &str) -> Option<String> {
     }
     let mut values = serde_json::Deserializer::from_str(rest).into_iter::<IgnoredAny>();
     values.next()?.ok()?;
-    let rest = &rest[values.byte_offset()..];
+    let (fields, rest) = rest.split_at(values.byte_offset());
     // One comma is removed, too: the one after it, or else the one before it.
     let (before, rest) = match rest.strip_prefix(',') {
         Some(rest) => (before, rest),
         None => (before.strip_suffix(',').unwrap_or(before), rest),
     };
-    Some([before, rest].concat())
+    Some(([before, rest].concat(), fields))
 }
 
 #[cfg(test)]
@@ -57,6 +58,11 @@ mod tests {
         ] {
             assert_eq!(trim(text), expected, "{text}");
         }
+        let (rest, fields) = split(r#"{"metadata":{"managedFields":[{"a":[1]}],"b":1}}"#).unwrap();
+        assert_eq!(
+            (&*rest, fields),
+            (r#"{"metadata":{"b":1}}"#, r#"[{"a":[1]}]"#)
+        );
         for text in [
             "",
             "null",
