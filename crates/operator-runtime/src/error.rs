@@ -120,6 +120,11 @@ pub enum ElectionError {
     Renew(Duration, Duration),
     #[error("--shards needs an election: add --leader-elect")]
     Shards,
+    #[error(
+        "a replica with --shards has a name of letters, digits, `-`, `_` and `.`, and this one has `{0}`: set the \
+         environment variable POD_NAME to the name of the pod"
+    )]
+    Member(String),
     #[error("not in a pod: set --leader-elect-resource-namespace to the namespace of the lease")]
     Namespace,
     #[error("cannot get random numbers from the operating system")]

@@ -53,7 +53,9 @@ impl Membership {
             timing,
             shards: limit,
         } = candidate;
-        let member = identity.parse().map_err(|_| ElectionError::Random)?;
+        let member = identity
+            .parse()
+            .map_err(|_| ElectionError::Member(identity.clone()))?;
         let member = Member::new(member);
         let (notes, receiver) = watch::channel(Notes {
             labels: labels(name),
