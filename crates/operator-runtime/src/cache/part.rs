@@ -91,11 +91,11 @@ impl Source {
         let mut part = self.part.lock();
         if let Some(shared) = part.shared.as_mut() {
             shared.listed.insert(namespace.map(str::to_owned), slots);
-            let all: Vec<_> = shared.listed.values().copied().collect();
+            let everywhere = Slots::of_all(shared.listed.values());
             if !part.whole
                 && let Some(shared) = &part.shared
             {
-                shared.shards.listed(shared.number, Shards::full(&all));
+                shared.shards.listed(shared.number, everywhere);
             }
         }
     }
@@ -148,7 +148,7 @@ impl Kept {
         let now = *cached.borrow_and_update();
         let grows = !now.without(self.slots).is_empty();
         // New slots count when they are listed.
-        self.slots = self.slots.without(self.slots.without(now));
+        self.slots = self.slots.within(now);
         grows
     }
 
@@ -220,7 +220,7 @@ mod tests {
 
     /// The slots of which the only watch of these shards has all objects.
     fn listed(shards: &Shards) -> Slots {
-        Shards::full(&shards.watches().borrow())
+        Slots::of_all(&*shards.watches().borrow())
     }
 
     #[tokio::test]

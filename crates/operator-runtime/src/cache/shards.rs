@@ -127,13 +127,7 @@ impl Shards {
         self.0.listed.send_modify(|all| all[watch] = slots);
     }
 
-    /// The slots of which every watch has all objects.
-    pub(crate) fn full(all: &[Slots]) -> Slots {
-        let whole = Slots::all();
-        all.iter()
-            .fold(whole, |full, slots| full.without(whole.without(*slots)))
-    }
-
+    /// The slots of which each watch has all objects.
     pub(crate) fn watches(&self) -> watch::Receiver<Vec<Slots>> {
         self.0.listed.subscribe()
     }

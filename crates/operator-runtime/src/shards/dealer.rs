@@ -1,6 +1,9 @@
 //! Deals the slots, as long as this process leads. Every process knows the members, so that a new leader knows at
 //! once who has not renewed for how long.
 
+#[cfg(all(test, feature = "metrics"))]
+mod tests;
+
 use std::{pin::pin, time::Duration};
 
 use futures::StreamExt;
@@ -86,7 +89,10 @@ impl Dealer {
             let others = roll.lives_besides(&self.identity);
             self.others
                 .send_if_modified(|old| std::mem::replace(old, others) != others);
-            if *self.leads.borrow_and_update() {
+            if !*self.leads.borrow_and_update() {
+                // Another one leads, or will: what this one knew last would outlive it in the alerts.
+                self.metrics.dealt(0, 0);
+            } else {
                 let limit = self.timing.call();
                 match timeout(limit, self.deal(&mut roll, asks)).await {
                     Ok(Ok(())) => {}
@@ -146,17 +152,9 @@ impl Dealer {
         let Some(new) = next(assignment, &members, self.limit) else {
             return Ok(());
         };
-        let object = ConfigMap {
-            metadata: ObjectMeta {
-                name: Some(self.object.clone()),
-                uid: Some(seen.uid.clone()),
-                resource_version: Some(seen.resource_version.clone()),
-                labels: Some(labels(&self.name)),
-                ..ObjectMeta::default()
-            },
-            data: Some(new.write(Some(&seen.uid))),
-            ..ConfigMap::default()
-        };
+        let mut object = self.written(&new, Some(&seen.uid));
+        object.metadata.uid = Some(seen.uid.clone());
+        object.metadata.resource_version = Some(seen.resource_version.clone());
         let params = PostParams::default();
         self.objects.replace(&self.object, &params, &object).await?;
         tracing::debug!(number = new.number(), "dealt the shards");
@@ -164,17 +162,22 @@ impl Dealer {
     }
 
     async fn create(&self) -> kube::Result<()> {
-        let object = ConfigMap {
+        let object = self.written(&Assignment::new(SLOTS), None);
+        self.objects.create(&PostParams::default(), &object).await?;
+        Ok(())
+    }
+
+    /// The object with this assignment, written to the one with the UID `to`, if there is one.
+    fn written(&self, assignment: &Assignment, to: Option<&str>) -> ConfigMap {
+        ConfigMap {
             metadata: ObjectMeta {
                 name: Some(self.object.clone()),
                 labels: Some(labels(&self.name)),
                 ..ObjectMeta::default()
             },
-            data: Some(Assignment::new(SLOTS).write(None)),
+            data: Some(assignment.write(to)),
             ..ConfigMap::default()
-        };
-        self.objects.create(&PostParams::default(), &object).await?;
-        Ok(())
+        }
     }
 
     async fn delete(&self, seen: &Seen) -> kube::Result<()> {

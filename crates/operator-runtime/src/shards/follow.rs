@@ -45,7 +45,7 @@ impl Follower {
         let mut listed = self.shards.watches();
         let (mut leaves, mut gives_up) = (false, false);
         loop {
-            self.fill(Shards::full(&listed.borrow_and_update()));
+            self.fill(Slots::of_all(&*listed.borrow_and_update()));
             self.publish();
             let changes = tokio::select! {
                 // The sender lives as long as the process takes part.
@@ -96,12 +96,7 @@ impl Follower {
 
     /// Takes the slots of which all objects are in memory.
     fn fill(&mut self, full: Slots) {
-        for slot in self
-            .member
-            .filling()
-            .iter()
-            .filter(|slot| full.contains(*slot))
-        {
+        for slot in self.member.filling().within(full).iter() {
             self.member.filled(slot);
         }
         for slot in full.iter() {

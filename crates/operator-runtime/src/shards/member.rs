@@ -168,7 +168,8 @@ impl Member {
         self.draining.iter().map(|(slot, epoch)| (*slot, *epoch))
     }
 
-    /// The slots whose cache has to be filled; each is told to [`filled`](Self::filled).
+    /// The slots that come to this member, and whose objects are not all in memory yet. When those of a slot are,
+    /// the caller calls [`filled`](Self::filled).
     pub(crate) fn filling(&self) -> Slots {
         if self.given_up {
             return Slots::NONE;
@@ -230,12 +231,7 @@ impl Member {
                 changes.start.push((slot, epoch));
             }
         }
-        let coming = self.coming();
-        self.filled = self
-            .filled
-            .iter()
-            .filter(|slot| coming.contains(*slot))
-            .collect();
+        self.filled = self.filled.within(self.coming());
         changes
     }
 }
