@@ -150,6 +150,9 @@ impl Manager {
                 return Err(Error::SameName(name));
             }
             hubs.check(name, &controller.uses)?;
+            if let Err(why) = &controller.shares {
+                return Err(Error::Unshared(name, why.clone()));
+            }
             if let Some((kind, condition)) = &controller.shows {
                 let same = |(_, other, its): &&(_, &ScopedResource, &str)| {
                     *other == kind && its == condition
@@ -171,6 +174,9 @@ impl Manager {
                 }
                 pruned.push((name, owner, child));
             }
+        }
+        if self.shards.is_some() && !self.controllers.iter().any(|it| it.is_sharded) {
+            tracing::warn!("no controller has `.sharded(..)`, so `--shards` changes nothing");
         }
         Ok(())
     }
@@ -230,6 +236,7 @@ impl Manager {
                 let watching = Watching {
                     client: cluster.clients.watches.clone(),
                     namespaces: namespaces.clone(),
+                    is_own: cluster_name.is_none(),
                     readiness: self.readiness.clone(),
                     check,
                     filled,
