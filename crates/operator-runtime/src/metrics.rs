@@ -51,6 +51,7 @@ pub(crate) struct Metrics {
     pub(crate) certificate_reads: Counter,
     pub(crate) certificate_errors: Counter,
     certificates: Certificates,
+    shared: shards::Objects,
 }
 
 impl Default for Metrics {
@@ -80,6 +81,8 @@ impl Default for Metrics {
         );
         let certificates = Certificates::default();
         registry.register_collector(Box::new(certificates.clone()));
+        let shared = shards::Objects::default();
+        registry.register_collector(Box::new(shared.clone()));
         process::register(&mut registry);
         Self {
             registry: Arc::new(Mutex::new(registry)),
@@ -92,6 +95,7 @@ impl Default for Metrics {
             certificate_reads,
             certificate_errors,
             certificates,
+            shared,
         }
     }
 }
@@ -137,6 +141,15 @@ impl Metrics {
         ShardMetrics::new(&mut self.registry.lock())
     }
 
+    /// Shows how many objects of a sharded controller are in the share of this process.
+    pub(crate) fn shared(
+        &self,
+        controller: &'static str,
+        count: impl Fn() -> usize + Send + Sync + 'static,
+    ) {
+        self.shared.add(controller, Box::new(count));
+    }
+
     /// Sets whether this process holds the lease `name`.
     pub(crate) fn leader(&self, name: &str, leading: bool) {
         let lease = Lease {
@@ -171,6 +184,8 @@ impl Metrics {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
@@ -181,6 +196,10 @@ mod tests {
         metrics.certificate_reads.inc();
         metrics.certificate("metrics", || Some(1_772_323_200));
         metrics.certificate("webhook", || None);
+        metrics.shared("widgets", || 7);
+        let shards = metrics.shards();
+        shards.started(Duration::from_millis(300), Duration::from_millis(40));
+        shards.dealt(2, 0);
         let own = Counter::<u64>::default();
         own.inc();
         metrics.register(|registry| registry.register("widgets_made", "Widgets", own));
@@ -192,6 +211,12 @@ mod tests {
             "certwatcher_read_certificate_errors_total 0",
             r#"tls_certificate_expiration_timestamp_seconds{server="metrics"} 1772323200"#,
             "widgets_made_total 1",
+            r#"operator_shard_objects{controller="widgets"} 7"#,
+            "operator_shard_takeovers_total 1",
+            r#"operator_shard_takeover_seconds_bucket{le="0.2"} 0"#,
+            r#"operator_shard_takeover_seconds_bucket{le="0.4"} 1"#,
+            r#"operator_shard_rest_seconds_bucket{le="0.05"} 1"#,
+            "operator_shard_members 2",
         ] {
             assert!(text.lines().any(|found| found == line), "{line}:\n{text}");
         }

@@ -46,7 +46,7 @@ impl Source {
         match (&part.shared, share) {
             (None, Some((shards, share))) => {
                 part.shared = Some(Shared {
-                    number: shards.add_watch(),
+                    number: shards.add_watch(self.kind.to_string()),
                     shards,
                     share,
                     listed: BTreeMap::new(),
@@ -255,7 +255,9 @@ mod tests {
             assert_eq!(kept.drops(entry.meta()), !kept.keeps(entry));
             source.change(key, Some(entry.clone()).filter(|entry| kept.keeps(entry)));
         }
+        assert_eq!(shards.unlisted(slot("ours")), [source.kind.to_string()]);
         source.listed(None, kept.slots());
+        assert!(shards.unlisted(slot("ours")).is_empty());
         assert_eq!(source.content.keys(), std::slice::from_ref(&ours.0));
         assert_eq!(listed(&shards), slot("ours"));
 

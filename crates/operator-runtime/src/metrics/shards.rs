@@ -1,8 +1,18 @@
 //! Metrics of shards, of which controller-runtime has none.
 
+use std::{fmt, sync::Arc, time::Duration};
+
+use parking_lot::Mutex;
 use prometheus_client::{
-    encoding::EncodeLabelSet,
-    metrics::{counter::Counter, family::Family, gauge::Gauge},
+    collector::Collector,
+    encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric as _},
+    metrics::{
+        MetricType,
+        counter::Counter,
+        family::Family,
+        gauge::{ConstGauge, Gauge},
+        histogram::{Histogram, exponential_buckets},
+    },
     registry::Registry,
 };
 
@@ -12,10 +22,14 @@ struct State {
 }
 
 /// The metrics of the shards of a process. Clones share them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct ShardMetrics {
     slots: Family<State, Gauge>,
     started: Counter,
+    /// From the moment at which a slot is given to this process until it serves it.
+    way: Histogram,
+    /// The last part of it, during which nobody serves the slot.
+    rest: Histogram,
     /// As the leader sees them; zero in the other replicas.
     unserved: Gauge,
     members: Gauge,
@@ -23,7 +37,16 @@ pub(crate) struct ShardMetrics {
 
 impl ShardMetrics {
     pub(super) fn new(registry: &mut Registry) -> Self {
-        let new = Self::default();
+        // Seconds, from 50 ms to 102 s.
+        let histogram = || Histogram::new(exponential_buckets(0.05, 2.0, 12));
+        let new = Self {
+            slots: Family::default(),
+            started: Counter::default(),
+            way: histogram(),
+            rest: histogram(),
+            unserved: Gauge::default(),
+            members: Gauge::default(),
+        };
         registry.register(
             "operator_shard_slots",
             "Slots of this process, by state: serving, coming, or stopping",
@@ -33,6 +56,16 @@ impl ShardMetrics {
             "operator_shard_takeovers",
             "Slots that this process has begun to serve",
             new.started.clone(),
+        );
+        registry.register(
+            "operator_shard_takeover_seconds",
+            "Time from the moment a slot is given to this process until it serves it",
+            new.way.clone(),
+        );
+        registry.register(
+            "operator_shard_rest_seconds",
+            "Time from the moment the owner before has to stop a slot, or is gone, until this process serves it",
+            new.rest.clone(),
         );
         registry.register(
             "operator_shard_slots_unserved",
@@ -59,9 +92,12 @@ impl ShardMetrics {
         }
     }
 
-    /// Counts a slot that this process has begun to serve.
-    pub(crate) fn started(&self) {
+    /// Counts a slot that this process has begun to serve, how long it was on its way, and how long of this nobody
+    /// served it.
+    pub(crate) fn started(&self, way: Duration, rest: Duration) {
         self.started.inc();
+        self.way.observe(way.as_secs_f64());
+        self.rest.observe(rest.as_secs_f64());
     }
 
     /// Sets what the leader knows.
@@ -69,5 +105,49 @@ impl ShardMetrics {
         self.members.set(i64::try_from(members).unwrap_or(i64::MAX));
         self.unserved
             .set(i64::try_from(unserved).unwrap_or(i64::MAX));
+    }
+}
+
+/// Counts the objects of a controller in the share of this process.
+type Count = Box<dyn Fn() -> usize + Send + Sync>;
+
+/// The objects that this process serves, by controller. They are counted for each scrape: that takes a hash for each
+/// object in memory, and no change of an object has to be followed. By slot, there would be 64 series for each
+/// controller and replica, and a slot moves as a whole.
+#[derive(Clone, Default)]
+pub(super) struct Objects(Arc<Mutex<Vec<(&'static str, Count)>>>);
+
+impl Objects {
+    pub(super) fn add(&self, controller: &'static str, count: Count) {
+        self.0.lock().push((controller, count));
+    }
+}
+
+impl fmt::Debug for Objects {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let all = self.0.lock();
+        let controllers = all.iter().map(|(controller, _)| controller);
+        f.debug_set().entries(controllers).finish()
+    }
+}
+
+impl Collector for Objects {
+    fn encode(&self, mut encoder: DescriptorEncoder) -> fmt::Result {
+        let all = self.0.lock();
+        if all.is_empty() {
+            return Ok(());
+        }
+        let mut metric = encoder.encode_descriptor(
+            "operator_shard_objects",
+            "Objects of a sharded controller in the slots that this process serves",
+            None,
+            MetricType::Gauge,
+        )?;
+        for (controller, count) in all.iter() {
+            let labels = [("controller", *controller)];
+            let count = i64::try_from(count()).unwrap_or(i64::MAX);
+            ConstGauge::new(count).encode(metric.encode_family(&labels)?)?;
+        }
+        Ok(())
     }
 }

@@ -6,7 +6,7 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    assignment::Assignment,
+    assignment::{Assignment, Phase},
     identity::Identity,
     notes::{Acted, Notes},
 };
@@ -189,12 +189,18 @@ impl Member {
     }
 
     /// The slots of which this member is to be the next owner.
-    fn coming(&self) -> Slots {
+    pub(crate) fn coming(&self) -> Slots {
+        self.assigned(|phase| phase.to() == Some(&self.identity))
+    }
+
+    /// Those of them that the owner before has to stop.
+    pub(crate) fn resting(&self) -> Slots {
+        self.assigned(|phase| phase.to() == Some(&self.identity) && !phase.serves())
+    }
+
+    fn assigned(&self, is: impl Fn(&Phase) -> bool) -> Slots {
         let current = self.current.as_ref();
-        current.map_or(Slots::NONE, |seen| {
-            seen.assignment
-                .slots(|phase| phase.to() == Some(&self.identity))
-        })
+        current.map_or(Slots::NONE, |seen| seen.assignment.slots(is))
     }
 
     fn stop_all(&mut self) -> Changes {

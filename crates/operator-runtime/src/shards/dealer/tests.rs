@@ -39,7 +39,7 @@ async fn who_does_not_lead_shows_nothing_of_all_replicas() {
     let (_assignment, seen) = watch::channel(Some(seen));
     let dealer = Dealer {
         leases: Api::namespaced(client.clone(), "default"),
-        objects: Api::namespaced(client, "default"),
+        objects: Api::namespaced(client.clone(), "default"),
         name: "operator".to_owned(),
         object: "operator-shards".to_owned(),
         timing: Timing {
@@ -54,6 +54,8 @@ async fn who_does_not_lead_shows_nothing_of_all_replicas() {
         metrics: metrics.shards(),
         others: watch::channel(false).0,
         identity: "pod_1".to_owned(),
+        namespace: "default".to_owned(),
+        events: Api::namespaced(client, "default"),
     };
     let shown = async |expected: &str| {
         let is_shown = |text: String| text.lines().any(|line| line == expected);
