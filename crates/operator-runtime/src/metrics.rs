@@ -1,7 +1,7 @@
 //! Metrics under the names of controller-runtime and client-go, so that their dashboards and alerts work.
 
+mod asked;
 mod calls;
-mod certificates;
 mod connections;
 mod outcome;
 mod process;
@@ -20,7 +20,7 @@ use prometheus_client::{
     registry::Registry,
 };
 
-use certificates::Certificates;
+use asked::Asked;
 
 pub(crate) use calls::Calls;
 pub(crate) use connections::ConnectionMetrics;
@@ -50,8 +50,8 @@ pub(crate) struct Metrics {
     /// Reads of a certificate from disk, and failed reads.
     pub(crate) certificate_reads: Counter,
     pub(crate) certificate_errors: Counter,
-    certificates: Certificates,
-    shared: shards::Objects,
+    certificates: Asked,
+    shared: Asked,
 }
 
 impl Default for Metrics {
@@ -79,9 +79,13 @@ impl Default for Metrics {
             "Reads of TLS certificates that failed",
             certificate_errors.clone(),
         );
-        let certificates = Certificates::default();
+        let certificates = Asked::new(
+            "tls_certificate_expiration_timestamp_seconds",
+            "End of the validity of a server's TLS certificate, in seconds since the Unix epoch",
+            "server",
+        );
         registry.register_collector(Box::new(certificates.clone()));
-        let shared = shards::Objects::default();
+        let shared = shards::objects();
         registry.register_collector(Box::new(shared.clone()));
         process::register(&mut registry);
         Self {
@@ -147,6 +151,7 @@ impl Metrics {
         controller: &'static str,
         count: impl Fn() -> usize + Send + Sync + 'static,
     ) {
+        let count = move || Some(i64::try_from(count()).unwrap_or(i64::MAX));
         self.shared.add(controller, Box::new(count));
     }
 

@@ -1,20 +1,19 @@
 //! Metrics of shards, of which controller-runtime has none.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::time::Duration;
 
-use parking_lot::Mutex;
 use prometheus_client::{
-    collector::Collector,
-    encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric as _},
+    encoding::EncodeLabelSet,
     metrics::{
-        MetricType,
         counter::Counter,
         family::Family,
-        gauge::{ConstGauge, Gauge},
+        gauge::Gauge,
         histogram::{Histogram, exponential_buckets},
     },
     registry::Registry,
 };
+
+use super::asked::Asked;
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
 struct State {
@@ -108,46 +107,10 @@ impl ShardMetrics {
     }
 }
 
-/// Counts the objects of a controller in the share of this process.
-type Count = Box<dyn Fn() -> usize + Send + Sync>;
-
 /// The objects that this process serves, by controller. They are counted for each scrape: that takes a hash for each
 /// object in memory, and no change of an object has to be followed. By slot, there would be 64 series for each
 /// controller and replica, and a slot moves as a whole.
-#[derive(Clone, Default)]
-pub(super) struct Objects(Arc<Mutex<Vec<(&'static str, Count)>>>);
-
-impl Objects {
-    pub(super) fn add(&self, controller: &'static str, count: Count) {
-        self.0.lock().push((controller, count));
-    }
-}
-
-impl fmt::Debug for Objects {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let all = self.0.lock();
-        let controllers = all.iter().map(|(controller, _)| controller);
-        f.debug_set().entries(controllers).finish()
-    }
-}
-
-impl Collector for Objects {
-    fn encode(&self, mut encoder: DescriptorEncoder) -> fmt::Result {
-        let all = self.0.lock();
-        if all.is_empty() {
-            return Ok(());
-        }
-        let mut metric = encoder.encode_descriptor(
-            "operator_shard_objects",
-            "Objects of a sharded controller in the slots that this process serves",
-            None,
-            MetricType::Gauge,
-        )?;
-        for (controller, count) in all.iter() {
-            let labels = [("controller", *controller)];
-            let count = i64::try_from(count()).unwrap_or(i64::MAX);
-            ConstGauge::new(count).encode(metric.encode_family(&labels)?)?;
-        }
-        Ok(())
-    }
+pub(super) fn objects() -> Asked {
+    let help = "Objects of a sharded controller in the slots that this process serves";
+    Asked::new("operator_shard_objects", help, "controller")
 }
