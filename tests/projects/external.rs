@@ -2,15 +2,12 @@
 //! a CRD in `tests/crds` for the API server of the tests.
 
 use crate::project;
-use crate::session;
 
 use std::{fs, path::Path};
 
 use project::{
     Tree, cargo, control_plane, manifests::check_manifests, place, place_of_projects, succeed,
 };
-use session::{shell, tree};
-use tempfile::TempDir;
 
 /// Where the crate is.
 const CRATE: &str = "vendor/cert-manager-types";
@@ -59,25 +56,15 @@ const WRITTEN: [(&str, &str, &str); 7] = [
 ];
 
 fn written() -> Tree {
-    let scratch = TempDir::new().unwrap();
     let of = "--group cert-manager --version v1 --kind Certificate";
     let external =
         "--external-api-domain io --external-api-path cert_manager_types::v1::Certificate";
-    for command in [
+    let commands = [
         "init -q foreign-operator --domain example.com --vcs none".to_owned(),
         format!("-C foreign-operator create api -q {of} {external} --resource=false"),
         format!("-C foreign-operator create webhook -q {of} --defaulting --validation"),
-    ] {
-        let step = shell(scratch.path(), &format!("operator-forge {command}"));
-        assert_eq!(step.code, 0, "{command}\n{}", step.output);
-    }
-    let mut files = tree(&scratch.path().join("foreign-operator"));
-    for (path, from, to) in WRITTEN {
-        let file = files.get_mut(path).expect(path);
-        let text = String::from_utf8(file.clone()).unwrap();
-        assert!(text.contains(from), "{path} has no `{from}`:\n{text}");
-        *file = text.replacen(from, to, 1).into_bytes();
-    }
+    ];
+    let mut files = project::written("foreign-operator", &commands, &WRITTEN);
     let test = files
         .get_mut("tests/controllers/cert_manager_io/certificate.rs")
         .unwrap();

@@ -17,6 +17,7 @@ mod project;
 mod registry;
 #[path = "../shared/session.rs"]
 mod session;
+mod shared;
 mod takeover;
 mod upgrades;
 mod webhooks;

@@ -3,7 +3,6 @@
 //! and with no other command.
 
 use crate::project;
-use crate::session;
 
 use std::{
     fs::{self, File},
@@ -16,7 +15,6 @@ use project::control_plane::{ControlPlane, free_port};
 use project::{Tree, cache, cargo, control_plane, place, place_of_projects, succeed};
 use serde::Deserialize as _;
 use serde_json::Value;
-use session::{shell, tree};
 use tempfile::TempDir;
 
 const NAMESPACE: &str = "asked-operator-system";
@@ -82,26 +80,15 @@ const WRITTEN: [(&str, &str, &str); 11] = [
 ];
 
 fn written() -> Tree {
-    let scratch = TempDir::new().unwrap();
     let of = "--group cache --kind Memcached --version";
-    for command in [
+    let commands = [
         "init -q asked-operator --domain example.com --vcs none".to_owned(),
         format!("-C asked-operator create api -q {of} v1alpha1"),
         format!("-C asked-operator create webhook -q {of} v1alpha1 --defaulting --validation"),
         format!("-C asked-operator create api -q {of} v1 --controller=false"),
         format!("-C asked-operator create webhook -q {of} v1 --conversion"),
-    ] {
-        let step = shell(scratch.path(), &format!("operator-forge {command}"));
-        assert_eq!(step.code, 0, "{command}\n{}", step.output);
-    }
-    let mut files = tree(&scratch.path().join("asked-operator"));
-    for (path, from, to) in WRITTEN {
-        let file = files.get_mut(path).expect(path);
-        let text = String::from_utf8(file.clone()).unwrap();
-        assert!(text.contains(from), "{path} has no `{from}`");
-        *file = text.replacen(from, to, 1).into_bytes();
-    }
-    files
+    ];
+    project::written("asked-operator", &commands, &WRITTEN)
 }
 
 /// No other test has a project of this name: Cargo would take its artifacts for this one's.

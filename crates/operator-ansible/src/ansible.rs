@@ -152,7 +152,9 @@ impl<K: AnsibleObject, C: Send + Sync + 'static> RunsAnsible for Controller<K, C
             true => controller.needs_subresource::<K>("status", &[Verb::Patch]),
             false => controller,
         };
-        controller.needs_derived(|| automation.rules())
+        controller
+            .needs_one_replica("roles write through a proxy, which knows only the leader")
+            .needs_derived(|| automation.rules())
     }
 
     fn manages(self, kind: &ScopedResource) -> Self {

@@ -244,7 +244,11 @@ impl<K: ReleaseObject, C: Send + Sync + 'static> InstallsChart for Controller<K,
     fn installs(self, chart: &'static Chart) -> Self {
         // The admission plugin OwnerReferencesPermissionEnforcement asks for it, where a reference blocks the owner's deletion.
         let controller = self.needs_subresource::<K>("finalizers", &[Verb::Update]);
-        controller.needs_derived(|| chart.rules())
+        controller
+            .needs_one_replica(
+                "what a replica knows of a release becomes old while another one has it",
+            )
+            .needs_derived(|| chart.rules())
     }
 }
 

@@ -8,6 +8,7 @@ mod failure;
 mod hubs;
 mod predicate;
 mod prepare;
+mod shares;
 mod task;
 mod trigger;
 mod watch;
@@ -27,7 +28,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     apply::conditions::ReadyCondition,
-    cache::{Form, ShardKey, ShareKey, Stored, downcast},
+    cache::{Form, ShareKey, Stored, downcast},
     error::TaskError,
     object::{Rules, ScopedResource, Selector, TypedObject, Verb},
     queue::LOW_PRIORITY,
@@ -71,6 +72,8 @@ pub(crate) struct Definition<C> {
     resync_priority: i32,
     needs_leadership: bool,
     sharded: Option<ShareKey>,
+    /// Why only one replica can reconcile the objects.
+    one_replica: Option<&'static str>,
     /// The types that it writes, but does not watch.
     written: Vec<ApiResource>,
     uses_spokes: bool,
@@ -225,6 +228,7 @@ where
             resync_priority: LOW_PRIORITY,
             needs_leadership: true,
             sharded: None,
+            one_replica: None,
             written: Vec::new(),
             uses_spokes: false,
             condition: ReadyCondition::default(),
@@ -309,18 +313,6 @@ where
     #[must_use]
     pub fn without_leadership(mut self) -> Self {
         self.definition.needs_leadership = false;
-        self
-    }
-
-    /// Shares the objects among all replicas, by a key that never changes. Each replica reconciles its share, and
-    /// keeps only this share in memory, with the children that it [owns](Self::owns); a [`Store`](crate::Store)
-    /// of the same type keeps all of it. An object is never reconciled by two replicas at once, not even
-    /// while replicas come, go or hang: see [the guide](crate::guide::shards).
-    ///
-    /// Without the flag `--shards`, the leader reconciles all objects.
-    #[must_use]
-    pub fn sharded(mut self, by: ShardKey<K>) -> Self {
-        self.definition.sharded = Some(by.key);
         self
     }
 

@@ -78,6 +78,8 @@ pub enum Error {
         version: String,
         hub: String,
     },
+    #[error("controller `{0}` cannot have `.sharded(..)`: {1}")]
+    Unshared(&'static str, Unshared),
     #[error("a trigger or a dynamic watch names controller `{0}`, which does not exist")]
     NoController(&'static str),
     #[error("a predicate over {0} is used in a watch of {1}")]
@@ -101,6 +103,23 @@ pub enum Error {
     StopTimeout(Duration),
 }
 
+/// Why replicas cannot share the objects of a controller.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs)]
+pub enum Unshared {
+    #[error("{0}. Remove `.sharded(..)`: the leader reconciles all objects then")]
+    One(&'static str),
+    #[error(
+        "with `.without_leadership()`, every replica reconciles all objects. Remove one of the two lines"
+    )]
+    All,
+    #[error(
+        "a {0} is in no namespace, so one replica would get all of them. Use `ShardKey::uid()` in place of \
+         `ShardKey::namespace()`"
+    )]
+    NoNamespace(String),
+}
+
 /// The following lines show the place in the file, which may contain a secret.
 fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
@@ -120,6 +139,11 @@ pub enum ElectionError {
     Renew(Duration, Duration),
     #[error("--shards needs an election: add --leader-elect")]
     Shards,
+    #[error(
+        "a replica with --shards has a name of letters, digits, `-`, `_` and `.`, and this one has `{0}`: set the \
+         environment variable POD_NAME to the name of the pod"
+    )]
+    Member(String),
     #[error("not in a pod: set --leader-elect-resource-namespace to the namespace of the lease")]
     Namespace,
     #[error("cannot get random numbers from the operating system")]

@@ -30,7 +30,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use birth::Birth;
-pub(crate) use config::{Candidate, Timing};
+pub(crate) use config::{Candidate, Timing, names_a_member};
 pub use config::{LeaderElectionFlags, ShardLimit};
 
 use crate::{client::fence::Fence, clock::since_boot, error::chain};

@@ -85,7 +85,7 @@ pub use cluster::Cluster;
 pub use controller::{
     Action, Controller, Controllers, DynamicWatches, Predicate, ReconcileError, Trigger, Watch,
 };
-pub use error::{ElectionError, Error, TaskError, in_one_line};
+pub use error::{ElectionError, Error, TaskError, Unshared, in_one_line};
 pub use k8s_openapi::{self, schemars};
 pub use kube::{self, runtime::reflector::ObjectRef};
 #[cfg(feature = "leader-election")]

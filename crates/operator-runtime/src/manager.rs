@@ -403,6 +403,8 @@ impl Manager {
                 shows: controller.shows(),
                 prunes: (primary, prunes.collect()),
                 uses: controller.uses().cloned().collect(),
+                shares: controller.check_shares(),
+                is_sharded: controller.is_sharded(),
                 prepare: Box::new(|queue, writer, environment| {
                     controller.prepare(context, queue, writer, environment)
                 }),

@@ -1,7 +1,7 @@
 //! Metrics under the names of controller-runtime and client-go, so that their dashboards and alerts work.
 
+mod asked;
 mod calls;
-mod certificates;
 mod connections;
 mod outcome;
 mod process;
@@ -20,7 +20,7 @@ use prometheus_client::{
     registry::Registry,
 };
 
-use certificates::Certificates;
+use asked::Asked;
 
 pub(crate) use calls::Calls;
 pub(crate) use connections::ConnectionMetrics;
@@ -50,7 +50,8 @@ pub(crate) struct Metrics {
     /// Reads of a certificate from disk, and failed reads.
     pub(crate) certificate_reads: Counter,
     pub(crate) certificate_errors: Counter,
-    certificates: Certificates,
+    certificates: Asked,
+    shared: Asked,
 }
 
 impl Default for Metrics {
@@ -78,8 +79,14 @@ impl Default for Metrics {
             "Reads of TLS certificates that failed",
             certificate_errors.clone(),
         );
-        let certificates = Certificates::default();
+        let certificates = Asked::new(
+            "tls_certificate_expiration_timestamp_seconds",
+            "End of the validity of a server's TLS certificate, in seconds since the Unix epoch",
+            "server",
+        );
         registry.register_collector(Box::new(certificates.clone()));
+        let shared = shards::objects();
+        registry.register_collector(Box::new(shared.clone()));
         process::register(&mut registry);
         Self {
             registry: Arc::new(Mutex::new(registry)),
@@ -92,6 +99,7 @@ impl Default for Metrics {
             certificate_reads,
             certificate_errors,
             certificates,
+            shared,
         }
     }
 }
@@ -137,6 +145,16 @@ impl Metrics {
         ShardMetrics::new(&mut self.registry.lock())
     }
 
+    /// Shows how many objects of a sharded controller are in the share of this process.
+    pub(crate) fn shared(
+        &self,
+        controller: &'static str,
+        count: impl Fn() -> usize + Send + Sync + 'static,
+    ) {
+        let count = move || Some(i64::try_from(count()).unwrap_or(i64::MAX));
+        self.shared.add(controller, Box::new(count));
+    }
+
     /// Sets whether this process holds the lease `name`.
     pub(crate) fn leader(&self, name: &str, leading: bool) {
         let lease = Lease {
@@ -171,6 +189,8 @@ impl Metrics {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
@@ -181,6 +201,10 @@ mod tests {
         metrics.certificate_reads.inc();
         metrics.certificate("metrics", || Some(1_772_323_200));
         metrics.certificate("webhook", || None);
+        metrics.shared("widgets", || 7);
+        let shards = metrics.shards();
+        shards.started(Duration::from_millis(300), Duration::from_millis(40));
+        shards.dealt(2, 0);
         let own = Counter::<u64>::default();
         own.inc();
         metrics.register(|registry| registry.register("widgets_made", "Widgets", own));
@@ -192,6 +216,12 @@ mod tests {
             "certwatcher_read_certificate_errors_total 0",
             r#"tls_certificate_expiration_timestamp_seconds{server="metrics"} 1772323200"#,
             "widgets_made_total 1",
+            r#"operator_shard_objects{controller="widgets"} 7"#,
+            "operator_shard_takeovers_total 1",
+            r#"operator_shard_takeover_seconds_bucket{le="0.2"} 0"#,
+            r#"operator_shard_takeover_seconds_bucket{le="0.4"} 1"#,
+            r#"operator_shard_rest_seconds_bucket{le="0.05"} 1"#,
+            "operator_shard_members 2",
         ] {
             assert!(text.lines().any(|found| found == line), "{line}:\n{text}");
         }

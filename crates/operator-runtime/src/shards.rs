@@ -80,12 +80,28 @@ mod membership;
 #[cfg(all(test, feature = "leader-election"))]
 mod model;
 #[cfg(feature = "leader-election")]
+mod news;
+#[cfg(feature = "leader-election")]
 mod notes;
 #[cfg(feature = "leader-election")]
 mod observe;
 #[cfg(feature = "leader-election")]
+mod progress;
+#[cfg(feature = "leader-election")]
 mod roll;
 #[cfg(all(test, feature = "leader-election"))]
 mod simulation;
+#[cfg(feature = "leader-election")]
+mod takeover;
 
-pub(crate) use membership::Membership;
+#[cfg(not(feature = "leader-election"))]
+pub(crate) use membership::Progress;
+pub(crate) use membership::{Membership, Services};
+#[cfg(feature = "leader-election")]
+pub(crate) use progress::Progress;
+
+/// The name of the ConfigMap with the assignment, beside the Lease of this name.
+#[cfg(feature = "leader-election")]
+fn object(lease: &str) -> String {
+    format!("{lease}-shards")
+}

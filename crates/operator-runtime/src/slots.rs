@@ -102,6 +102,17 @@ impl Slots {
         Self(self.0 & !other.0)
     }
 
+    /// The slots of both sets.
+    pub(crate) fn within(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    /// The slots of all these sets.
+    pub(crate) fn of_all<'a>(sets: impl IntoIterator<Item = &'a Self>) -> Self {
+        sets.into_iter()
+            .fold(Self::all(), |all, set| all.within(*set))
+    }
+
     /// In ascending order.
     pub(crate) fn iter(self) -> impl DoubleEndedIterator<Item = Slot> {
         let all = (0..SLOTS).filter_map(Slot::new);
@@ -229,6 +240,9 @@ mod tests {
         assert_eq!(set, slots("1,3,5"));
         assert_eq!(set.and(slots("2")), slots("1-3,5"));
         assert_eq!(set.without(slots("3-9")), slots("1"));
+        assert_eq!(set.within(slots("3-9")), slots("3,5"));
+        assert_eq!(Slots::of_all(&[set, slots("1-3")]), slots("1,3"));
+        assert_eq!(Slots::of_all([]), Slots::all());
         assert_eq!(set.iter().next_back(), Slot::new(5));
     }
 

@@ -10,7 +10,9 @@ use std::{
     time::Instant,
 };
 
-use crate::session::{repository, tree};
+use tempfile::TempDir;
+
+use crate::session::{repository, shell, tree};
 
 #[path = "../../../crates/operator-runtime/src/envtest/control_plane/mod.rs"]
 pub mod control_plane;
@@ -19,6 +21,23 @@ pub mod manifests;
 use control_plane::{ControlPlane, Options};
 
 pub type Tree = BTreeMap<String, Vec<u8>>;
+
+/// What commands make of a project of this name, with the edits of a user: file, text of the template, text of the user.
+pub fn written(name: &str, commands: &[String], edits: &[(&str, &str, &str)]) -> Tree {
+    let scratch = TempDir::new().unwrap();
+    for command in commands {
+        let step = shell(scratch.path(), &format!("operator-forge {command}"));
+        assert_eq!(step.code, 0, "{command}\n{}", step.output);
+    }
+    let mut files = tree(&scratch.path().join(name));
+    for (path, from, to) in edits {
+        let file = files.get_mut(*path).expect(path);
+        let text = String::from_utf8(file.clone()).unwrap();
+        assert!(text.contains(from), "{path} has no `{from}`:\n{text}");
+        *file = text.replacen(from, to, 1).into_bytes();
+    }
+    files
+}
 
 /// etcd and kube-apiserver; the test fails without them, and says how to get them.
 pub fn control_plane() -> ControlPlane {

@@ -22,7 +22,7 @@ use operator_ansible::{
     Ansible, AnsibleOptions, AnsibleStatus, Automation, Error, Finalizer, RunsAnsible as _,
 };
 use operator_runtime::{
-    Action, Controller, Controllers, CrdError, Manager, ManagerOptions, WatchScope,
+    Action, Controller, Controllers, CrdError, Manager, ManagerOptions, ShardKey, WatchScope,
     envtest::{Cluster, NAMESPACE, Operator, eventually},
     webhook::Webhooks,
 };
@@ -145,6 +145,23 @@ pub fn run_with(
         Webhooks::default(),
         context,
     )
+}
+
+/// The controller, with a share of the objects for each replica.
+fn shared() -> Controllers<Context> {
+    let controller = Controller::new(NAME, reconcile).runs_ansible(&DECLARED);
+    Controllers::from(controller.sharded(ShardKey::uid()))
+}
+
+#[tokio::test]
+async fn replicas_do_not_share_what_runs_ansible() -> Result<()> {
+    let cluster = Cluster::start()?;
+    let context = |manager: &Manager| context(manager, automation());
+    let started = cluster.run(&OPTIONS, crds(), shared(), Webhooks::default(), context);
+    let error = started.map(drop).unwrap_err().to_string();
+    let expected = "cannot have `.sharded(..)`: roles write through a proxy, which knows only the";
+    ensure!(error.contains(expected), "{error}");
+    Ok(())
 }
 
 /// An App, from the outside.

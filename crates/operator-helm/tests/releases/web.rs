@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 use helm_render::chart::File;
 use k8s_openapi::{
     ClusterResourceScope, NamespaceResourceScope,
@@ -21,7 +21,8 @@ use operator_helm::{
     Chart, Crds, Error, InstallsChart, ReleaseStatus, Releases, Values, include_chart,
 };
 use operator_runtime::{
-    Action, Controller, Controllers, CrdError, Manager, ManagerOptions, ReadyCondition, WatchScope,
+    Action, Controller, Controllers, CrdError, Manager, ManagerOptions, ReadyCondition, ShardKey,
+    WatchScope,
     envtest::{Cluster, NAMESPACE, Operator, eventually},
     webhook::Webhooks,
 };
@@ -174,6 +175,23 @@ pub fn run_with(cluster: &Cluster, chart: &'static Chart) -> Result<Operator> {
         Webhooks::default(),
         context,
     )
+}
+
+/// The controllers, with a share of the releases for each replica.
+fn shared() -> Controllers<Context> {
+    let controller = Controller::new(NAME, reconcile).installs(chart());
+    Controllers::from(controller.sharded(ShardKey::uid()))
+}
+
+#[tokio::test]
+async fn replicas_do_not_share_releases() -> Result<()> {
+    let cluster = Cluster::start()?;
+    let context = |manager: &Manager| context(manager, chart());
+    let started = cluster.run(&OPTIONS, crds(), shared(), Webhooks::default(), context);
+    let error = started.map(drop).unwrap_err().to_string();
+    let expected = "cannot have `.sharded(..)`: what a replica knows of a release becomes old";
+    ensure!(error.contains(expected), "{error}");
+    Ok(())
 }
 
 /// A release, from the outside.

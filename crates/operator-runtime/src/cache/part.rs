@@ -46,7 +46,7 @@ impl Source {
         match (&part.shared, share) {
             (None, Some((shards, share))) => {
                 part.shared = Some(Shared {
-                    number: shards.add_watch(),
+                    number: shards.add_watch(self.kind.to_string()),
                     shards,
                     share,
                     listed: BTreeMap::new(),
@@ -54,6 +54,13 @@ impl Source {
             }
             (Some(shared), Some((_, share))) if shared.share.is_same(&share) => {}
             _ => part.whole = true,
+        }
+    }
+
+    /// There are no objects: no slot waits for them.
+    pub(super) fn has_none(&self) {
+        if let Some(shared) = &self.part.lock().shared {
+            shared.shards.listed(shared.number, Slots::all());
         }
     }
 
@@ -91,11 +98,11 @@ impl Source {
         let mut part = self.part.lock();
         if let Some(shared) = part.shared.as_mut() {
             shared.listed.insert(namespace.map(str::to_owned), slots);
-            let all: Vec<_> = shared.listed.values().copied().collect();
+            let everywhere = Slots::of_all(shared.listed.values());
             if !part.whole
                 && let Some(shared) = &part.shared
             {
-                shared.shards.listed(shared.number, Shards::full(&all));
+                shared.shards.listed(shared.number, everywhere);
             }
         }
     }
@@ -148,7 +155,7 @@ impl Kept {
         let now = *cached.borrow_and_update();
         let grows = !now.without(self.slots).is_empty();
         // New slots count when they are listed.
-        self.slots = self.slots.without(self.slots.without(now));
+        self.slots = self.slots.within(now);
         grows
     }
 
@@ -183,15 +190,21 @@ impl Kept {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
+    use std::{sync::Arc, time::Duration};
 
+    use http::{Request, Response};
     use k8s_openapi::api::core::v1::ConfigMap;
-    use kube::api::ObjectMeta;
+    use kube::{api::ObjectMeta, client::Body};
+    use parking_lot::Mutex;
+    use serde_json::json;
+    use tokio::time::timeout;
+    use tower::{BoxError, service_fn};
 
     use super::*;
     use crate::{
-        cache::{Cache, Form, ShareKey as By},
+        cache::{Cache, Form, ShareKey as By, Watching},
         object::{ScopedResource, Selector},
+        server::probes::Readiness,
         slots::Slot,
     };
 
@@ -220,7 +233,7 @@ mod tests {
 
     /// The slots of which the only watch of these shards has all objects.
     fn listed(shards: &Shards) -> Slots {
-        Shards::full(&shards.watches().borrow())
+        Slots::of_all(&*shards.watches().borrow())
     }
 
     #[tokio::test]
@@ -242,7 +255,9 @@ mod tests {
             assert_eq!(kept.drops(entry.meta()), !kept.keeps(entry));
             source.change(key, Some(entry.clone()).filter(|entry| kept.keeps(entry)));
         }
+        assert_eq!(shards.unlisted(slot("ours")), [source.kind.to_string()]);
         source.listed(None, kept.slots());
+        assert!(shards.unlisted(slot("ours")).is_empty());
         assert_eq!(source.content.keys(), std::slice::from_ref(&ours.0));
         assert_eq!(listed(&shards), slot("ours"));
 
@@ -280,6 +295,99 @@ mod tests {
             Slots::all(),
             "none of them holds a slot up"
         );
+    }
+
+    /// An API server that serves these resources, and lists no object; with what it was asked for.
+    fn server(resources: serde_json::Value) -> (Client, Arc<Mutex<Vec<String>>>) {
+        let asked = Arc::<Mutex<Vec<String>>>::default();
+        let record = asked.clone();
+        let answer = service_fn(move |request: Request<Body>| {
+            let uri = request.uri().to_string();
+            let is_list = uri.contains("/configmaps") && !uri.contains("watch=");
+            let is_watch = uri.contains("sendInitialEvents=") || uri.contains("watch=");
+            record.lock().push(uri);
+            let body = match is_list {
+                true => json!({
+                    "apiVersion": "v1",
+                    "kind": "ConfigMapList",
+                    "metadata": { "resourceVersion": "1" },
+                    "items": [],
+                }),
+                false => json!({
+                    "kind": "APIResourceList",
+                    "groupVersion": "v1",
+                    "resources": resources,
+                }),
+            };
+            async move {
+                match is_watch {
+                    true => pending().await,
+                    false => {
+                        Ok::<_, BoxError>(Response::new(Body::from(body.to_string().into_bytes())))
+                    }
+                }
+            }
+        });
+        (Client::new(answer, "default"), asked)
+    }
+
+    fn watching(client: Client, is_own: bool) -> Watching {
+        Watching {
+            client,
+            namespaces: vec![None],
+            is_own,
+            readiness: Readiness::default(),
+            check: "configmaps".to_owned(),
+            filled: false,
+        }
+    }
+
+    #[tokio::test]
+    async fn no_slot_waits_for_a_type_that_is_optional_and_missing() {
+        let kind = ScopedResource::of::<ConfigMap>();
+        let cache = Cache::default();
+        let source = cache.source(&kind, &Selector::default(), Form::Metadata, true);
+        let shards = Shards::default();
+        source.needs(share(&shards));
+        let mut watches = shards.watches();
+        let all = watches.wait_for(|all| Slots::of_all(all) == Slots::all());
+        tokio::select! {
+            () = source.clone().watch(watching(server(json!([])).0, true)) => unreachable!(),
+            all = timeout(Duration::from_secs(5), all) => drop(all.unwrap().unwrap()),
+        }
+    }
+
+    #[tokio::test]
+    async fn only_the_api_server_that_was_tried_is_asked_for_a_part() {
+        for is_own in [true, false] {
+            let (source, shards) = (source(), Shards::default());
+            source.needs(share(&shards));
+            shards.select(true);
+            shards.cache("0-3".parse().unwrap());
+            let resource = json!({
+                "name": "configmaps",
+                "singularName": "configmap",
+                "namespaced": true,
+                "kind": "ConfigMap",
+                "verbs": ["list", "watch"],
+            });
+            let (client, asked) = server(json!([resource]));
+            let listing = async {
+                let lists = |uri: &String| uri.contains("/configmaps");
+                while !asked.lock().iter().any(lists) {
+                    tokio::task::yield_now().await;
+                }
+            };
+            tokio::select! {
+                () = source.clone().watch(watching(client, is_own)) => unreachable!(),
+                listing = timeout(Duration::from_secs(5), listing) => listing.unwrap(),
+            }
+            let selected = asked
+                .lock()
+                .iter()
+                .any(|uri| uri.contains("shardSelector="));
+            assert_eq!(selected, is_own, "{asked:?}");
+        }
     }
 
     #[test]

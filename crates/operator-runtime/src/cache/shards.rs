@@ -30,6 +30,8 @@ struct Inner {
     cached: watch::Sender<Slots>,
     /// The slots of which each watch has all objects.
     listed: watch::Sender<Vec<Slots>>,
+    /// The types of these watches.
+    kinds: Mutex<Vec<String>>,
     moved: broadcast::Sender<Slots>,
     /// Whether the API server leaves out what is in other slots.
     selects: AtomicBool,
@@ -58,6 +60,7 @@ impl Default for Inner {
             permits: Mutex::default(),
             cached: watch::channel(Slots::NONE).0,
             listed: watch::channel(Vec::new()).0,
+            kinds: Mutex::default(),
             moved: broadcast::channel(MOVES).0,
             selects: AtomicBool::new(false),
         }
@@ -112,8 +115,9 @@ impl Shards {
         self.0.selects.load(Ordering::Relaxed)
     }
 
-    /// Adds a watch, which has listed nothing yet; returns its number for [`listed`](Self::listed).
-    pub(crate) fn add_watch(&self) -> usize {
+    /// Adds a watch of this type, which has listed nothing yet; returns its number for [`listed`](Self::listed).
+    pub(crate) fn add_watch(&self, kind: String) -> usize {
+        self.0.kinds.lock().push(kind);
         let mut number = 0;
         self.0.listed.send_modify(|all| {
             number = all.len();
@@ -127,13 +131,20 @@ impl Shards {
         self.0.listed.send_modify(|all| all[watch] = slots);
     }
 
-    /// The slots of which every watch has all objects.
-    pub(crate) fn full(all: &[Slots]) -> Slots {
-        let whole = Slots::all();
-        all.iter()
-            .fold(whole, |full, slots| full.without(whole.without(*slots)))
+    /// The types of which a watch has not listed all objects in these slots.
+    pub(crate) fn unlisted(&self, slots: Slots) -> Vec<String> {
+        let (kinds, listed) = (self.0.kinds.lock(), self.0.listed.borrow());
+        let all = kinds.iter().zip(&*listed);
+        let lacks = |(_, listed): &(&String, &Slots)| !slots.without(**listed).is_empty();
+        all.filter(lacks).map(|(kind, _)| kind.clone()).collect()
     }
 
+    /// The slots that this process serves.
+    pub(crate) fn served(&self) -> Slots {
+        self.0.permits.lock().keys().copied().collect()
+    }
+
+    /// The slots of which each watch has all objects.
     pub(crate) fn watches(&self) -> watch::Receiver<Vec<Slots>> {
         self.0.listed.subscribe()
     }

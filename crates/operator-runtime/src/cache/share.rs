@@ -78,8 +78,9 @@ impl<K> ShardKey<K> {
 
 impl<K: Resource + Send + Sync + 'static> ShardKey<K> {
     /// The objects with the same text together, such as those of a tenant. The text must come from a field that
-    /// cannot change: freeze it in the schema with the rule `self == oldSelf`. An object that does not decode is
-    /// in no share, and is not reconciled.
+    /// cannot change: freeze it in the schema with the rule `self == oldSelf`. Objects
+    /// without the field may all return the same text, such as the empty one: one replica reconciles them then.
+    /// A `key` that panics is logged as an error, and its object is reconciled by nobody.
     pub fn field(key: impl Fn(&K) -> String + Send + Sync + 'static) -> Self {
         let key = move |entry: &Entry| entry.as_ref().map(&key);
         Self::new(ShareKey::Field(Arc::new(key)))
@@ -92,6 +93,10 @@ impl ShareKey {
         let Self::Field(key) = self else {
             return self.slot_of_head(entry.meta());
         };
+        if let Entry::Invalid(_) = entry {
+            // Nobody reconciles it. One replica reports it.
+            return Self::Uid.slot_of_head(entry.meta());
+        }
         let text = catch_unwind(AssertUnwindSafe(|| key(entry)));
         let text = text.unwrap_or_else(|panic| {
             let error = panic_message(&*panic);
@@ -183,6 +188,7 @@ mod tests {
     };
 
     use super::*;
+    use crate::cache::{Form, entry::Raw};
 
     fn owned_by(api_version: &str, kind: &str, controller: bool) -> Entry {
         let owner = OwnerReference {
@@ -223,6 +229,16 @@ mod tests {
             None => panic!("no data"),
         });
         assert_eq!(panics.key.slot(&entry), None);
+    }
+
+    #[test]
+    fn an_object_that_does_not_decode_is_reported_by_one_replica() {
+        let text = r#"{"metadata":{"name":"a","uid":"child"},"data":1}"#;
+        let raw: Raw<false> = serde_json::from_str(text).unwrap();
+        let entry = raw.decode(&Form::of::<ConfigMap>().decode());
+        assert!(matches!(entry, Entry::Invalid(_)));
+        let key = ShardKey::field(|_: &ConfigMap| String::new()).key;
+        assert_eq!(key.slot(&entry), Some(Slot::of("child")));
     }
 
     #[test]

@@ -37,6 +37,8 @@ pub(crate) struct Watching {
     pub(crate) client: Client,
     /// The namespaces; `None` means all.
     pub(crate) namespaces: Vec<Option<String>>,
+    /// Whether it is the operator's own cluster: what another API server honours, nobody has tried.
+    pub(crate) is_own: bool,
     pub(crate) readiness: Readiness,
     /// The name of the readiness check.
     pub(crate) check: String,
@@ -93,6 +95,7 @@ impl Source {
                         );
                     }
                     self.retain(None, &BTreeSet::new());
+                    self.has_none();
                     self.unlisted.send_replace(Some(0));
                     watching.readiness.pass(&watching.check);
                 }
@@ -161,7 +164,11 @@ impl Source {
                 kept.changed().await;
                 continue;
             }
-            let api: Api<Raw<METADATA>> = self.kind.api(kept.client(client.clone()), namespace);
+            let client = match watching.is_own {
+                true => kept.client(client.clone()),
+                false => client.clone(),
+            };
+            let api: Api<Raw<METADATA>> = self.kind.api(client, namespace);
             let mut events = pin!(watcher(api, listing.config(config.clone())));
             // Whether a list has begun, and has ended.
             let (mut begun, mut complete) = (false, false);

@@ -191,6 +191,7 @@ impl Found {
             let watching = Watching {
                 client: self.cluster.clients.watches.clone(),
                 namespaces: self.namespaces.clone(),
+                is_own: true,
                 // A type that is not served makes no replica unready.
                 readiness: Readiness::default(),
                 check: source.check(None),

@@ -104,6 +104,15 @@ impl<C: Send + Sync + 'static> Definition<C> {
             }));
             sources.push(other);
         }
+        if let Some((shards, key)) = shards.clone() {
+            let source = source.clone();
+            metrics.shared(self.name, move || {
+                let served = shards.served();
+                let is_served =
+                    |entry: &&Entry| key.slot(entry).is_some_and(|it| served.contains(it));
+                source.content.entries().iter().filter(is_served).count()
+            });
+        }
         let concurrency = self.concurrency.unwrap_or(environment.concurrency);
         let reconcile = self.reconcile;
         let worker = Worker {

@@ -7,6 +7,7 @@ use crate::{
     crypto::provider,
     duration::duration,
     error::{ElectionError, JITTER},
+    slots::SLOTS,
 };
 
 /// Flags of leader election.
@@ -65,11 +66,14 @@ impl FromStr for ShardLimit {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let number = || text.parse().map(Self::AtMost);
-        match text {
-            "auto" => Ok(Self::Auto),
-            _ => number().map_err(|_| "expected `auto`, or a number from 1 to 255".to_owned()),
+        if text == "auto" {
+            return Ok(Self::Auto);
         }
+        let number = text.parse().ok();
+        let number = number.filter(|number: &NonZeroU8| number.get() <= SLOTS);
+        number.map(Self::AtMost).ok_or_else(|| {
+            format!("expected `auto`, or a number from 1 to {SLOTS}, as many as there are shares")
+        })
     }
 }
 
@@ -134,10 +138,18 @@ impl LeaderElectionFlags {
         Ok(Some(Candidate {
             lease: lease.to_owned(),
             namespace: self.namespace(NAMESPACE_FILE)?,
-            identity: identity(pod.as_deref().unwrap_or(lease), random),
+            identity: self.identity(pod.as_deref().unwrap_or(lease), random)?,
             timing,
             shards: self.shards,
         }))
+    }
+
+    /// The identity of this process in the pod of this name.
+    fn identity(&self, pod: &str, random: u128) -> Result<String, ElectionError> {
+        match self.shards {
+            Some(_) if !names_a_member(pod) => Err(ElectionError::Member(pod.to_owned())),
+            _ => Ok(identity(pod, random)),
+        }
     }
 
     /// `fraction` is this process' share of the jitter, from 0 to 1.
@@ -167,6 +179,12 @@ impl LeaderElectionFlags {
             .filter(|name| !name.is_empty())
             .ok_or(ElectionError::Namespace)
     }
+}
+
+/// Whether a text can be the identity of a replica that shares objects: no other character stands in their assignment.
+pub(crate) fn names_a_member(text: &str) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    !text.is_empty() && text.chars().all(fits)
 }
 
 fn random() -> Result<u128, ElectionError> {
@@ -233,8 +251,10 @@ mod tests {
         assert_eq!(limit("--leader-elect --shards=3"), Some(3));
         let error = parse("--shards auto").candidate("lease").unwrap_err();
         assert!(error.to_string().contains("--leader-elect"), "{error}");
-        for text in ["", "0", "-1", "256", "all"] {
-            assert!(text.parse::<ShardLimit>().is_err(), "{text}");
+        assert_eq!(limit("--leader-elect --shards=64"), Some(64));
+        for text in ["", "0", "-1", "65", "256", "all"] {
+            let error = text.parse::<ShardLimit>().unwrap_err();
+            assert!(error.contains("from 1 to 64"), "{text}: {error}");
         }
     }
 
@@ -303,5 +323,16 @@ mod tests {
         let expected = "pod-0_00000000-0000-4000-8000-000000000000";
         assert_eq!(identity("pod-0", 0), expected);
         assert_ne!(random().unwrap(), random().unwrap());
+        let own = |flags, pod| parse(flags).identity(pod, 0);
+        assert!(own("--leader-elect", "my host").is_ok());
+        for pod in ["my host", "a:b", ""] {
+            let error = own("--leader-elect --shards auto", pod)
+                .unwrap_err()
+                .to_string();
+            assert!(
+                error.contains(&format!("`{pod}`: set the environment variable POD_NAME")),
+                "{error}"
+            );
+        }
     }
 }

@@ -16,7 +16,7 @@ use crate::{
     object::ScopedResource,
     runnable::{Ended, Group, Runnable},
     server::{certificate::Current, serve::Server},
-    shards::Membership,
+    shards::{Membership, Progress, Services},
 };
 
 impl Manager {
@@ -26,6 +26,10 @@ impl Manager {
         self.check_controllers()?;
         // Readiness must have all its checks before a probe is answered.
         let asked = self.webhook_server().await?;
+        let progress = Progress::default();
+        if let Some((candidate, shards)) = self.candidate.as_ref().zip(self.shards.clone()) {
+            progress.show(&self.readiness, &candidate.lease, shards);
+        }
         let served = asked.as_ref().and_then(|(server, _)| server.certificate());
         let listening = self.servers(served).await?;
         let awaited = self.awaited();
@@ -41,7 +45,7 @@ impl Manager {
         watching.into_iter().for_each(|work| watches.start(work));
         let mut followers = Group::default();
         always.into_iter().for_each(|work| followers.start(work));
-        let (election, mut membership) = self.election()?;
+        let (election, mut membership) = self.election(progress)?;
         let leadership = election
             .as_ref()
             .map_or_else(Leadership::always, Election::leadership);
@@ -110,7 +114,10 @@ impl Manager {
     }
 
     /// Joins the election of the leader, and the replicas that share objects.
-    fn election(&mut self) -> Result<(Option<Election>, Option<Membership>), Error> {
+    fn election(
+        &mut self,
+        progress: Progress,
+    ) -> Result<(Option<Election>, Option<Membership>), Error> {
         let Some(candidate) = self.candidate.take() else {
             return Ok((None, None));
         };
@@ -122,8 +129,12 @@ impl Manager {
         let membership = match self.shards.clone().zip(self.fences.member.clone()) {
             None => None,
             Some((shards, fence)) => {
-                let (leads, metrics) = (leads.clone(), metrics.shards());
-                Membership::start(clients, &candidate, shards, fence, leads, metrics)?.into()
+                let services = Services {
+                    metrics: metrics.shards(),
+                    progress,
+                };
+                let leads = leads.clone();
+                Membership::start(clients, &candidate, shards, fence, leads, services)?.into()
             }
         };
         tokio::spawn(async move {
@@ -150,6 +161,9 @@ impl Manager {
                 return Err(Error::SameName(name));
             }
             hubs.check(name, &controller.uses)?;
+            if let Err(why) = &controller.shares {
+                return Err(Error::Unshared(name, why.clone()));
+            }
             if let Some((kind, condition)) = &controller.shows {
                 let same = |(_, other, its): &&(_, &ScopedResource, &str)| {
                     *other == kind && its == condition
@@ -171,6 +185,9 @@ impl Manager {
                 }
                 pruned.push((name, owner, child));
             }
+        }
+        if self.shards.is_some() && !self.controllers.iter().any(|it| it.is_sharded) {
+            tracing::warn!("no controller has `.sharded(..)`, so `--shards` changes nothing");
         }
         Ok(())
     }
@@ -230,6 +247,7 @@ impl Manager {
                 let watching = Watching {
                     client: cluster.clients.watches.clone(),
                     namespaces: namespaces.clone(),
+                    is_own: cluster_name.is_none(),
                     readiness: self.readiness.clone(),
                     check,
                     filled,

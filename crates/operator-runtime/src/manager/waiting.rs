@@ -8,7 +8,7 @@ use crate::{
     apply::writer::Writer,
     cache::Key,
     controller::{Environment, Prepared},
-    error::Error,
+    error::{Error, Unshared},
     object::ScopedResource,
     queue::Queue,
 };
@@ -22,6 +22,9 @@ pub(super) struct Waiting {
     pub(super) prunes: (ScopedResource, Vec<ScopedResource>),
     /// The types that must not be spokes.
     pub(super) uses: Vec<ApiResource>,
+    /// Whether its objects can be shared, if they are.
+    pub(super) shares: Result<(), Unshared>,
+    pub(super) is_sharded: bool,
     pub(super) prepare: Box<Prepare>,
 }
 

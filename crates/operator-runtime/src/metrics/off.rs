@@ -50,6 +50,8 @@ impl Metrics {
         ShardMetrics
     }
 
+    pub(crate) fn shared(&self, _: &'static str, _: impl Fn() -> usize + Send + Sync + 'static) {}
+
     pub(crate) fn certificate(
         &self,
         _: &'static str,
@@ -140,7 +142,7 @@ pub(crate) struct ShardMetrics;
 impl ShardMetrics {
     pub(crate) fn slots(&self, _: usize, _: usize, _: usize) {}
 
-    pub(crate) fn started(&self) {}
+    pub(crate) fn started(&self, _: Duration, _: Duration) {}
 
     pub(crate) fn dealt(&self, _: usize, _: usize) {}
 }

@@ -35,12 +35,12 @@ enum CheckState {
 }
 
 /// A passed check may have a remark; a failed one has a reason.
-type Verdict = Result<Option<String>, String>;
+pub(crate) type Verdict = Result<Option<String>, String>;
 
 /// The name of a check, and its verdict.
 type Outcome = (String, Verdict);
 
-type Ask = dyn Fn() -> Result<(), String> + Send + Sync;
+type Ask = dyn Fn() -> Verdict + Send + Sync;
 
 impl Readiness {
     /// Adds a check that has not passed yet.
@@ -55,6 +55,11 @@ impl Readiness {
         check: &str,
         ask: impl Fn() -> Result<(), String> + Send + Sync + 'static,
     ) {
+        self.tell(check, move || ask().map(|()| None));
+    }
+
+    /// Adds a check that `ask` decides at each probe, with a remark if it passes.
+    pub(crate) fn tell(&self, check: &str, ask: impl Fn() -> Verdict + Send + Sync + 'static) {
         self.add(check, CheckState::Ask(Arc::new(ask)));
     }
 
@@ -88,8 +93,7 @@ impl Readiness {
             let verdict = match check.state {
                 CheckState::Known(verdict) => verdict,
                 CheckState::Ask(ask) => catch_unwind(AssertUnwindSafe(|| ask()))
-                    .unwrap_or_else(|panic| Err(format!("panicked: {}", panic_message(&*panic))))
-                    .map(|()| None),
+                    .unwrap_or_else(|panic| Err(format!("panicked: {}", panic_message(&*panic)))),
             };
             (check.name, verdict)
         };

@@ -1,10 +1,13 @@
 //! Deals the slots, as long as this process leads. Every process knows the members, so that a new leader knows at
 //! once who has not renewed for how long.
 
+#[cfg(all(test, feature = "metrics"))]
+mod tests;
+
 use std::{pin::pin, time::Duration};
 
 use futures::StreamExt;
-use k8s_openapi::api::{coordination::v1::Lease, core::v1::ConfigMap};
+use k8s_openapi::api::{coordination::v1::Lease, core::v1::ConfigMap, events::v1};
 use kube::{
     Api, Error,
     api::{DeleteParams, ListParams, ObjectMeta, PostParams, Preconditions},
@@ -19,6 +22,7 @@ use super::{
     assignment::Assignment,
     deal::{MemberView, Standing, next, was_turned_back},
     follow::{MEMBERS, label, labels},
+    news::{News, Told, event},
     observe::{Seen, events},
     roll::{Expired, Roll},
 };
@@ -40,6 +44,8 @@ pub(super) struct Dealer {
     /// Tells whether another member lives, to whom a leaving one can pass its slots.
     pub(super) others: watch::Sender<bool>,
     pub(super) identity: String,
+    pub(super) namespace: String,
+    pub(super) events: Api<v1::Event>,
 }
 
 impl Dealer {
@@ -47,7 +53,7 @@ impl Dealer {
     pub(super) async fn run(mut self) {
         let mut roll = Roll::new(self.timing.lease);
         let config = Config::default().labels(&format!("{MEMBERS}={}", label(&self.name)));
-        let mut leases = pin!(events(self.leases.clone(), config));
+        let mut leases = pin!(events(self.leases.clone(), config, |_| {}));
         let mut listing = None;
         loop {
             let due = roll.due().map(|due| due.saturating_sub(since_boot()));
@@ -86,7 +92,10 @@ impl Dealer {
             let others = roll.lives_besides(&self.identity);
             self.others
                 .send_if_modified(|old| std::mem::replace(old, others) != others);
-            if *self.leads.borrow_and_update() {
+            if !*self.leads.borrow_and_update() {
+                // Another one leads, or will: what this one knew last would outlive it in the alerts.
+                self.metrics.dealt(0, 0);
+            } else {
                 let limit = self.timing.call();
                 match timeout(limit, self.deal(&mut roll, asks)).await {
                     Ok(Ok(())) => {}
@@ -111,7 +120,10 @@ impl Dealer {
             Err(error) => {
                 let object = &self.object;
                 tracing::error!(object, %error, "the assignment of the shards is unreadable, making a new one");
-                return self.delete(&seen).await;
+                let why = format!("the leader deals all slots anew: {error}");
+                self.delete(&seen).await?;
+                self.tell(&seen, true, "SlotsDealtAnew", why);
+                return Ok(());
             }
         };
         roll.name(&seen.uid, assignment);
@@ -132,7 +144,10 @@ impl Dealer {
                 object = self.object,
                 "an old assignment of the shards came back, making a new one"
             );
-            return self.delete(&seen).await;
+            let why = "the leader deals all slots anew: somebody brought an old text back";
+            self.delete(&seen).await?;
+            self.tell(&seen, true, "SlotsDealtAnew", why.to_owned());
+            return Ok(());
         }
         let lives = |member: &&MemberView| member.standing != Standing::Gone;
         let living: Vec<_> = members
@@ -146,35 +161,58 @@ impl Dealer {
         let Some(new) = next(assignment, &members, self.limit) else {
             return Ok(());
         };
-        let object = ConfigMap {
-            metadata: ObjectMeta {
-                name: Some(self.object.clone()),
-                uid: Some(seen.uid.clone()),
-                resource_version: Some(seen.resource_version.clone()),
-                labels: Some(labels(&self.name)),
-                ..ObjectMeta::default()
-            },
-            data: Some(new.write(Some(&seen.uid))),
-            ..ConfigMap::default()
-        };
+        let mut object = self.written(&new, Some(&seen.uid));
+        object.metadata.uid = Some(seen.uid.clone());
+        object.metadata.resource_version = Some(seen.resource_version.clone());
         let params = PostParams::default();
         self.objects.replace(&self.object, &params, &object).await?;
         tracing::debug!(number = new.number(), "dealt the shards");
+        // Otherwise it carries on with what was told.
+        if let Some(News { is_loss, text }) = News::of(assignment, &new, &members) {
+            let reason = if is_loss { "ReplicaGone" } else { "SlotsDealt" };
+            self.tell(&seen, is_loss, reason, text);
+        }
         Ok(())
     }
 
+    /// Writes an Event of the object. No deal waits for it.
+    fn tell(&self, seen: &Seen, is_bad: bool, reason: &str, note: String) {
+        tracing::info!(reason, "{note}");
+        let event = event(&Told {
+            operator: &self.name,
+            identity: &self.identity,
+            namespace: &self.namespace,
+            object: (&self.object, &seen.uid),
+            is_bad,
+            reason,
+            note,
+        });
+        let events = self.events.clone();
+        tokio::spawn(async move {
+            if let Err(error) = events.create(&PostParams::default(), &event).await {
+                let error = chain(&error);
+                tracing::debug!(error, "cannot write an event of the shards");
+            }
+        });
+    }
+
     async fn create(&self) -> kube::Result<()> {
-        let object = ConfigMap {
+        let object = self.written(&Assignment::new(SLOTS), None);
+        self.objects.create(&PostParams::default(), &object).await?;
+        Ok(())
+    }
+
+    /// The object with this assignment, written to the one with the UID `to`, if there is one.
+    fn written(&self, assignment: &Assignment, to: Option<&str>) -> ConfigMap {
+        ConfigMap {
             metadata: ObjectMeta {
                 name: Some(self.object.clone()),
                 labels: Some(labels(&self.name)),
                 ..ObjectMeta::default()
             },
-            data: Some(Assignment::new(SLOTS).write(None)),
+            data: Some(assignment.write(to)),
             ..ConfigMap::default()
-        };
-        self.objects.create(&PostParams::default(), &object).await?;
-        Ok(())
+        }
     }
 
     async fn delete(&self, seen: &Seen) -> kube::Result<()> {

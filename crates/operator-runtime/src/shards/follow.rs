@@ -12,9 +12,11 @@ use tokio_util::sync::CancellationToken;
 use super::{
     member::{Backwards, Changes, Member},
     observe::Seen,
+    progress::Progress,
+    takeover::Takeovers,
 };
 use crate::slots::{Slot, Slots};
-use crate::{cache::Shards, leader::Notes, metrics::ShardMetrics};
+use crate::{cache::Shards, clock::since_boot, leader::Notes, metrics::ShardMetrics};
 
 /// How long the running reconciles of a slot may take until its fence closes. Their objects rest meanwhile.
 pub(crate) const STOP: Duration = Duration::from_secs(10);
@@ -28,6 +30,8 @@ pub(super) struct Follower {
     /// How long a write without an answer may be on its way.
     pub(super) margin: Duration,
     pub(super) metrics: ShardMetrics,
+    pub(super) progress: Progress,
+    pub(super) takeovers: Takeovers,
     /// Asks this process to pass its slots on.
     pub(super) leave: CancellationToken,
     /// Asks it to stop them at once.
@@ -45,7 +49,7 @@ impl Follower {
         let mut listed = self.shards.watches();
         let (mut leaves, mut gives_up) = (false, false);
         loop {
-            self.fill(Shards::full(&listed.borrow_and_update()));
+            self.fill(Slots::of_all(&*listed.borrow_and_update()));
             self.publish();
             let changes = tokio::select! {
                 // The sender lives as long as the process takes part.
@@ -92,22 +96,22 @@ impl Follower {
         }
         let started = changes.start.into_iter().map(|(slot, _)| slot);
         self.starting.extend(started);
+        let starting: Slots = self.starting.iter().copied().collect();
+        let [coming, resting] = [self.member.coming(), self.member.resting()];
+        let (coming, resting) = (coming.and(starting), resting.and(starting));
+        self.takeovers.see(coming, resting, since_boot());
     }
 
     /// Takes the slots of which all objects are in memory.
     fn fill(&mut self, full: Slots) {
-        for slot in self
-            .member
-            .filling()
-            .iter()
-            .filter(|slot| full.contains(*slot))
-        {
+        for slot in self.member.filling().within(full).iter() {
             self.member.filled(slot);
         }
         for slot in full.iter() {
             if self.starting.remove(&slot) {
                 self.shards.start(slot);
-                self.metrics.started();
+                let (way, rest) = self.takeovers.served(slot, since_boot());
+                self.metrics.started(way, rest);
             }
         }
     }
@@ -115,9 +119,11 @@ impl Follower {
     fn publish(&self) {
         self.shards.cache(self.member.cached());
         let held = self.member.held().count() - self.starting.len();
-        let coming = self.member.filling().len() + self.starting.len();
+        let starting = self.starting.iter().copied().collect();
+        let coming = self.member.filling().and(starting);
+        self.progress.waits(coming, since_boot());
         self.metrics
-            .slots(held, coming, self.member.draining().count());
+            .slots(held, coming.len(), self.member.draining().count());
         let identity = self.member.identity();
         let annotations = self.member.notes().annotations(identity);
         self.notes.send_if_modified(|notes| {

@@ -6,6 +6,8 @@ use std::{
     sync::Arc,
 };
 
+use crate::leader::names_a_member;
+
 /// The name of one process, which no other process ever has. Clones are cheap.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Identity(Arc<str>);
@@ -32,8 +34,7 @@ impl FromStr for Identity {
 
     /// No identity contains a character that means something in the text of an assignment.
     fn from_str(text: &str) -> Result<Self, NotIdentity> {
-        let fits = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-        if text.is_empty() || !text.chars().all(fits) {
+        if !names_a_member(text) {
             return Err(NotIdentity(text.to_owned()));
         }
         Ok(Self(text.into()))

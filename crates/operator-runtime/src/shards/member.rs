@@ -6,7 +6,7 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    assignment::Assignment,
+    assignment::{Assignment, Phase},
     identity::Identity,
     notes::{Acted, Notes},
 };
@@ -168,7 +168,8 @@ impl Member {
         self.draining.iter().map(|(slot, epoch)| (*slot, *epoch))
     }
 
-    /// The slots whose cache has to be filled; each is told to [`filled`](Self::filled).
+    /// The slots that come to this member, and whose objects are not all in memory yet. When those of a slot are,
+    /// the caller calls [`filled`](Self::filled).
     pub(crate) fn filling(&self) -> Slots {
         if self.given_up {
             return Slots::NONE;
@@ -188,12 +189,18 @@ impl Member {
     }
 
     /// The slots of which this member is to be the next owner.
-    fn coming(&self) -> Slots {
+    pub(crate) fn coming(&self) -> Slots {
+        self.assigned(|phase| phase.to() == Some(&self.identity))
+    }
+
+    /// Those of them that the owner before has to stop.
+    pub(crate) fn resting(&self) -> Slots {
+        self.assigned(|phase| phase.to() == Some(&self.identity) && !phase.serves())
+    }
+
+    fn assigned(&self, is: impl Fn(&Phase) -> bool) -> Slots {
         let current = self.current.as_ref();
-        current.map_or(Slots::NONE, |seen| {
-            seen.assignment
-                .slots(|phase| phase.to() == Some(&self.identity))
-        })
+        current.map_or(Slots::NONE, |seen| seen.assignment.slots(is))
     }
 
     fn stop_all(&mut self) -> Changes {
@@ -230,12 +237,7 @@ impl Member {
                 changes.start.push((slot, epoch));
             }
         }
-        let coming = self.coming();
-        self.filled = self
-            .filled
-            .iter()
-            .filter(|slot| coming.contains(*slot))
-            .collect();
+        self.filled = self.filled.within(self.coming());
         changes
     }
 }

@@ -13,6 +13,8 @@ use super::{
     member::Member,
     observe,
     observe::Seen,
+    progress::Progress,
+    takeover::Takeovers,
 };
 use crate::{
     cache::Shards,
@@ -21,6 +23,12 @@ use crate::{
     leader::{Candidate, Election, Notes, ShardLimit},
     metrics::ShardMetrics,
 };
+
+/// What the shards show of themselves, and where.
+pub(crate) struct Services {
+    pub(crate) metrics: ShardMetrics,
+    pub(crate) progress: Progress,
+}
 
 /// The tasks of this process in the shards.
 pub(crate) struct Membership {
@@ -44,7 +52,7 @@ impl Membership {
         shards: Shards,
         fence: Fence,
         leads: watch::Receiver<bool>,
-        metrics: ShardMetrics,
+        services: Services,
     ) -> Result<Self, ElectionError> {
         let Candidate {
             lease: name,
@@ -53,7 +61,9 @@ impl Membership {
             timing,
             shards: limit,
         } = candidate;
-        let member = identity.parse().map_err(|_| ElectionError::Random)?;
+        let member = identity
+            .parse()
+            .map_err(|_| ElectionError::Member(identity.clone()))?;
         let member = Member::new(member);
         let (notes, receiver) = watch::channel(Notes {
             labels: labels(name),
@@ -67,8 +77,9 @@ impl Membership {
         let lost = election.leadership().lost().clone();
         let (sender, seen) = watch::channel(None);
         let (others, other) = watch::channel(false);
-        let object = format!("{name}-shards");
+        let object = super::object(name);
         let objects = Api::namespaced(clients.watches.clone(), namespace);
+        let Services { metrics, progress } = services;
         let tokens: [CancellationToken; 3] = Default::default();
         let [leave, give_up, done] = tokens;
         let follower = Follower {
@@ -78,6 +89,8 @@ impl Membership {
             seen: seen.clone(),
             margin: timing.margin(),
             metrics: metrics.clone(),
+            progress: progress.clone(),
+            takeovers: Takeovers::default(),
             leave: leave.clone(),
             give_up: give_up.clone(),
             done: done.clone(),
@@ -96,11 +109,13 @@ impl Membership {
             metrics,
             others,
             identity: identity.clone(),
+            namespace: namespace.clone(),
+            events: Api::namespaced(clients.unfenced.clone(), namespace),
         };
         let mut tasks = JoinSet::new();
         let (period, joined) = (timing.retry, election.leadership());
         tasks.spawn(async move {
-            observe::assignment(objects, &object, period, sender).await;
+            observe::assignment(objects, &object, period, sender, progress).await;
         });
         let (end, never, nothing) = (lost.clone(), give_up.clone(), done.clone());
         let (client, limit, place) = (clients.watches.clone(), timing.call(), namespace.clone());

@@ -11,9 +11,23 @@ use crate::{
     error::ElectionError,
     leader::Candidate,
     metrics::ShardMetrics,
+    server::probes::Readiness,
 };
 
 pub(crate) struct Membership(Infallible);
+
+#[derive(Default)]
+pub(crate) struct Progress;
+
+impl Progress {
+    pub(crate) fn show(&self, _: &Readiness, _: &str, _: Shards) {}
+}
+
+#[allow(dead_code)]
+pub(crate) struct Services {
+    pub(crate) metrics: ShardMetrics,
+    pub(crate) progress: Progress,
+}
 
 impl Membership {
     pub(crate) fn start(
@@ -22,7 +36,7 @@ impl Membership {
         _: Shards,
         _: Fence,
         _: watch::Receiver<bool>,
-        _: ShardMetrics,
+        _: Services,
     ) -> Result<Self, ElectionError> {
         match *candidate.timing.never() {}
     }

@@ -19,7 +19,7 @@ use kube::{
     client::Body,
 };
 use operator_runtime::{
-    Action, Controller, Controllers, Flags, Manager, ManagerOptions, WatchScope,
+    Action, Controller, Controllers, Flags, Manager, ManagerOptions, ShardKey, WatchScope,
     envtest::{Cluster, NAMESPACE, free_port},
     webhook::{Change, Denied, Request as Review, Webhook, Webhooks},
 };
@@ -144,7 +144,7 @@ fn has_its_units(panel: &Value) -> Result<()> {
 fn used() -> Result<Used> {
     let mut used = Used::default();
     // The replicas of the second one share the objects.
-    for (project, queries) in [("webhooks", 30), ("many", 33)] {
+    for (project, queries) in [("webhooks", 30), ("many", 36)] {
         of_project(&Path::new(PROJECTS).join(project), queries, &mut used)?;
     }
     Ok(used)
@@ -228,7 +228,7 @@ async fn served() -> Result<Exposition> {
     ];
     let manager = Manager::new(&OPTIONS, Args::try_parse_from(flags)?.manager).await?;
     let mut controllers = Controllers::default();
-    controllers.add(Controller::new("widgets", reconcile));
+    controllers.add(Controller::new("widgets", reconcile).sharded(ShardKey::uid()));
     let mut all = Webhooks::default();
     all.add(Webhook::validating(validate));
     let running = tokio::spawn(manager.controllers(controllers, ()).webhooks(all, ()).run());

@@ -1,5 +1,5 @@
 use super::*;
-use crate::shards::assignment::{Phase, Share};
+use crate::shards::assignment::Share;
 
 fn name(text: &str) -> Identity {
     text.parse().unwrap()
@@ -76,8 +76,15 @@ fn a_hand_over_as_its_two_members_see_it() {
         b.notes().to_string(),
         "acted-on=uid/3 draining= filling= leaving=false"
     );
+    assert_eq!(
+        (b.coming().to_string(), b.resting()),
+        ("1".to_owned(), Slots::NONE)
+    );
     // The owner stops.
     assert_eq!(see(&mut a, &all[2]), "-1@1");
+    let mut other = b.clone();
+    assert_eq!(see(&mut other, &all[2]), "");
+    assert_eq!(other.resting().to_string(), "1");
     assert_eq!((a.holds(slot(0)), a.holds(slot(1))), (Some(1), None));
     assert_eq!(
         a.notes().to_string(),

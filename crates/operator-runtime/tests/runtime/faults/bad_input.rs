@@ -45,7 +45,7 @@ async fn one_clear_line() -> Result<()> {
         "--metrics-bind-address=0",
         "--log-format=json",
     ];
-    let cases: [(&str, Vec<&str>, &str, i32, &str); 12] = [
+    let cases: [(&str, Vec<&str>, &str, i32, &str); 16] = [
         (
             "a port in use",
             vec![&good, &port],
@@ -101,6 +101,34 @@ async fn one_clear_line() -> Result<()> {
             "unknown-cluster",
             1,
             "cluster `elsewhere`",
+        ),
+        (
+            "shares of a controller that runs in every replica",
+            vec![&good],
+            "shared-by-all",
+            1,
+            "controller `others` cannot have `.sharded(..)`: with `.without_leadership()`, every",
+        ),
+        (
+            "shares by a namespace that the objects lack",
+            vec![&good],
+            "shared-nodes",
+            1,
+            "controller `nodes` cannot have `.sharded(..)`: a Node is in no namespace, so one",
+        ),
+        (
+            "shares without an election",
+            vec![&good, "--shards=auto"],
+            "",
+            1,
+            "--shards needs an election: add --leader-elect",
+        ),
+        (
+            "more replicas with a share than there are shares",
+            vec![&good, "--leader-elect", "--shards=65"],
+            "",
+            2,
+            "expected `auto`, or a number from 1 to 64",
         ),
         (
             "an unknown flag",

@@ -8,9 +8,9 @@ use std::{
 
 use anyhow::{Result, ensure};
 use clap::Parser;
-use k8s_openapi::api::core::v1::ConfigMap;
+use k8s_openapi::api::core::v1::{ConfigMap, Node};
 use kube::{Client, ResourceExt, api::PostParams};
-use operator_runtime::{Action, Controller, Controllers, Manager, Watch, api_of};
+use operator_runtime::{Action, Controller, Controllers, Manager, ShardKey, Watch, api_of};
 
 use crate::faults::{
     OPTIONS,
@@ -45,6 +45,10 @@ async fn reconcile(widget: Arc<Widget>, client: Arc<Client>) -> Result<Action, F
     Ok(Action::requeue(Duration::from_secs(3600)))
 }
 
+async fn see(_: Arc<Node>, _: Arc<Client>) -> kube::Result<()> {
+    Ok(())
+}
+
 /// The operator, as in `main` of a project. The tests run this binary again, with its flags in the
 /// environment.
 #[test]
@@ -72,6 +76,14 @@ fn operator() {
                 let watch = Watch::new().cluster("elsewhere");
                 let others = Controller::new("others", reconcile).condition("Others");
                 controllers.add(others.primary_watch(watch));
+            }
+            Ok("shared-by-all") => {
+                let others = Controller::new("others", reconcile).condition("Others");
+                controllers.add(others.without_leadership().sharded(ShardKey::uid()));
+            }
+            Ok("shared-nodes") => {
+                let nodes = Controller::external("nodes", see);
+                controllers.add(nodes.sharded(ShardKey::namespace()));
             }
             Ok("unknown-trigger") => drop(manager.trigger::<Widget>("gadgets")),
             _ => {}

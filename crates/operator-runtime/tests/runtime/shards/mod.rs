@@ -84,6 +84,18 @@ async fn a_rolling_update_lets_no_object_rest() -> Result<()> {
     outcome.check()?;
     let most = Duration::from_secs(3);
     ensure!(outcome.verdict.longest_rest < most, "{outcome:?}");
+    let has_told = |text: &str| outcome.told.iter().any(|told| told.contains(text));
+    for text in [
+        "SlotsDealt: 64 of 64 slots move: shards-1-0 joins and gets 64",
+        "SlotsDealt: 32 of 64 slots move: shards-1-0 has 32 in place of 64, shards-1-1 joins and gets 32",
+        " leaves and had ",
+    ] {
+        ensure!(has_told(text), "{text}: {outcome:#?}");
+    }
+    // One for each owner that gives slots, and not one for each slot.
+    ensure!(outcome.told.len() < 20, "{outcome:#?}");
+    let is_ready = |text: &String| text.contains("[+]shards ok\n");
+    ensure!(outcome.readiness.iter().all(is_ready), "{outcome:#?}");
     Ok(())
 }
 

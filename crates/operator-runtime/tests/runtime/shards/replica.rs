@@ -20,6 +20,8 @@ pub struct Replica {
     /// The user that the API server sees, and the prefix of its identity.
     pub name: String,
     pub proxy: Proxy,
+    /// The port of its probes.
+    pub health: u16,
     flags: String,
     log: PathBuf,
     child: Option<Child>,
@@ -51,13 +53,14 @@ impl Replica {
         let text = fs::read_to_string(&kubeconfig)?;
         let proxied = format!("https://127.0.0.1:{}", proxy.port);
         fs::write(&kubeconfig, text.replace(&url, &proxied))?;
+        let health = free_port()?;
         let flags = format!(
             "--kubeconfig={} --watch-namespace={namespace} --health-probe-bind-address=127.0.0.1:{} \
              --log-format=text --leader-elect --leader-elect-resource-namespace={namespace} --shards=auto \
              --leader-elect-lease-duration={}ms --leader-elect-renew-deadline={}ms \
              --leader-elect-retry-period={}ms",
             kubeconfig.display(),
-            free_port()?,
+            health,
             timing.lease.as_millis(),
             timing.renew.as_millis(),
             timing.retry.as_millis(),
@@ -66,6 +69,7 @@ impl Replica {
         let mut replica = Self {
             name,
             proxy,
+            health,
             flags,
             log,
             child: None,

@@ -10,11 +10,12 @@ use k8s_openapi::{
     api::{
         coordination::v1::Lease,
         core::v1::Namespace,
+        events::v1::Event,
         rbac::v1::{Role, RoleBinding},
     },
     jiff::Timestamp,
 };
-use kube::{Api, Client};
+use kube::{Api, Client, api::ListParams};
 use operator_runtime::envtest::{Cluster, Options};
 use serde_json::json;
 use tokio::time::sleep;
@@ -25,7 +26,7 @@ use super::{
     replica::Replica,
 };
 use crate::{
-    faults::api_server::ApiServer,
+    faults::{api_server::ApiServer, operator::get},
     leadership::{audit, proxy::Network, setup},
     widget::Widget,
 };
@@ -84,6 +85,10 @@ pub struct Outcome {
     /// The replicas at the end, and those that own a slot.
     pub replicas: usize,
     pub owners: usize,
+    /// The Events of the assignment: their reasons and notes, in order.
+    pub told: Vec<String>,
+    /// What the replicas at the end say of their readiness.
+    pub readiness: Vec<String>,
 }
 
 impl Schedule {
@@ -166,12 +171,15 @@ pub async fn run(mut schedule: Schedule) -> Result<Outcome> {
         println!("{}", logs());
     }
     result.with_context(|| format!("{schedule:?}\n{}", logs()))?;
+    let (told, readiness) = (run.told().await?, run.readiness().await?);
     Ok(Outcome {
         schedule,
         verdict: judge::judge(&run.log, &namespace, &run.outages)?,
         longest_stop: run.stops.into_iter().max().unwrap_or_default(),
         replicas: run.replicas.len(),
         owners: judge::last_owners(&run.log, &namespace)?.len(),
+        told,
+        readiness,
     })
 }
 
@@ -199,6 +207,30 @@ impl Run {
             setup::apply(&widgets, widget).await?;
         }
         Ok(())
+    }
+
+    async fn told(&self) -> Result<Vec<String>> {
+        let events: Api<Event> = Api::namespaced(self.client.clone(), &self.namespace);
+        let mut events = events.list(&ListParams::default()).await?.items;
+        events.retain(|event| {
+            let regarding = event.regarding.as_ref();
+            let name = regarding.and_then(|it| it.name.clone()).unwrap_or_default();
+            name == format!("{}-shards", OPTIONS.name)
+        });
+        events.sort_by_key(|event| event.event_time.clone().map(|time| time.0));
+        let text = |event: Event| {
+            let [reason, note] = [event.reason, event.note].map(Option::unwrap_or_default);
+            format!("{reason}: {note}")
+        };
+        Ok(events.into_iter().map(text).collect())
+    }
+
+    async fn readiness(&self) -> Result<Vec<String>> {
+        let mut all = Vec::new();
+        for replica in &self.replicas {
+            all.push(get(replica.health, "/readyz?verbose").await?);
+        }
+        Ok(all)
     }
 
     async fn all(&mut self, schedule: &mut Schedule) -> Result<()> {

@@ -1,0 +1,209 @@
+//! What a deal means to people: the text of its Event.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use k8s_openapi::{
+    api::{
+        core::v1::{ConfigMap, ObjectReference},
+        events::v1::Event,
+    },
+    apimachinery::pkg::apis::meta::v1::MicroTime,
+    jiff::Timestamp,
+};
+use kube::{Resource, api::ObjectMeta};
+
+use super::{
+    assignment::Assignment,
+    deal::{MemberView, Standing},
+    follow::label,
+    identity::Identity,
+};
+
+/// The longest note of an Event that the API server accepts.
+const LONGEST: usize = 1024;
+
+/// Who joins and who leaves with an assignment, and how many slots each replica gets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct News {
+    /// A replica was gone before it had passed on its slots.
+    pub(super) is_loss: bool,
+    pub(super) text: String,
+}
+
+impl News {
+    /// `None` if `new` only carries on with what `old` has begun.
+    pub(super) fn of(old: &Assignment, new: &Assignment, members: &[MemberView]) -> Option<Self> {
+        let (before, after) = (heirs(old), heirs(new));
+        let moved = before.iter().zip(&after).filter(|(old, new)| old != new);
+        let moved = moved.count();
+        if moved == 0 {
+            return None;
+        }
+        let standing = |identity: &Identity| {
+            let member = members.iter().find(|member| member.identity == *identity);
+            member.map(|member| member.standing)
+        };
+        let is_gone = |identity: &Identity| standing(identity) == Some(Standing::Gone);
+        let (before, after) = (counts(&before), counts(&after));
+        let names: BTreeSet<_> = before.keys().chain(after.keys()).copied().collect();
+        let says = |identity: &Identity| {
+            let (name, count) = (pod(identity.as_str()), |slots: &Counts| {
+                slots.get(identity).copied()
+            });
+            match (count(&before), count(&after)) {
+                (None, Some(now)) => Some(format!("{name} joins and gets {now}")),
+                (Some(old), None) => {
+                    let why = match standing(identity) {
+                        Some(Standing::Gone) => "is gone",
+                        Some(Standing::Leaving) => "leaves",
+                        _ => "stands by",
+                    };
+                    Some(format!("{name} {why} and had {old}"))
+                }
+                (Some(old), Some(now)) if old != now => {
+                    Some(format!("{name} has {now} in place of {old}"))
+                }
+                _ => None,
+            }
+        };
+        let said: Vec<_> = names.into_iter().filter_map(says).collect();
+        let text = format!(
+            "{moved} of {} slots move: {}",
+            new.shares().count(),
+            said.join(", ")
+        );
+        let mut owners = old.shares().filter_map(|(_, share)| share.phase.owner());
+        Some(Self {
+            is_loss: owners.any(is_gone),
+            text,
+        })
+    }
+}
+
+/// What one Event tells, and who tells it.
+pub(super) struct Told<'a> {
+    pub(super) operator: &'a str,
+    pub(super) identity: &'a str,
+    pub(super) namespace: &'a str,
+    /// The name and the UID of the ConfigMap.
+    pub(super) object: (&'a str, &'a str),
+    pub(super) is_bad: bool,
+    pub(super) reason: &'a str,
+    pub(super) note: String,
+}
+
+/// The Event of one deal. It is one of its own: kube's recorder would count it as the same as the last one,
+/// whose note stays.
+pub(super) fn event(told: &Told<'_>) -> Event {
+    let (now, (object, uid)) = (Timestamp::now(), told.object);
+    let short = |text: &str, most| text.chars().take(most).collect::<String>();
+    Event {
+        metadata: ObjectMeta {
+            name: Some(format!("{}.{:x}", short(object, 200), now.as_nanosecond())),
+            namespace: Some(told.namespace.to_owned()),
+            ..ObjectMeta::default()
+        },
+        event_time: Some(MicroTime(now)),
+        action: Some("DealSlots".to_owned()),
+        reason: Some(told.reason.to_owned()),
+        note: Some(told.note.chars().take(LONGEST).collect()),
+        type_: Some(if told.is_bad { "Warning" } else { "Normal" }.to_owned()),
+        regarding: Some(ObjectReference {
+            api_version: Some(ConfigMap::api_version(&()).into_owned()),
+            kind: Some(ConfigMap::kind(&()).into_owned()),
+            name: Some(object.to_owned()),
+            namespace: Some(told.namespace.to_owned()),
+            uid: Some(uid.to_owned()),
+            ..ObjectReference::default()
+        }),
+        reporting_controller: Some(label(told.operator)),
+        reporting_instance: Some(short(pod(told.identity), 128)),
+        ..Event::default()
+    }
+}
+
+type Counts<'a> = BTreeMap<&'a Identity, usize>;
+
+/// The owner of each slot in the end.
+fn heirs(assignment: &Assignment) -> Vec<Option<&Identity>> {
+    let heirs = assignment.shares().map(|(_, share)| share.phase.heir());
+    heirs.collect()
+}
+
+fn counts<'a>(heirs: &[Option<&'a Identity>]) -> Counts<'a> {
+    let mut counts = Counts::new();
+    for heir in heirs.iter().flatten() {
+        *counts.entry(*heir).or_default() += 1;
+    }
+    counts
+}
+
+/// The name of the pod, without the random part of its identity.
+fn pod(identity: &str) -> &str {
+    identity.rsplit_once('_').map_or(identity, |(pod, _)| pod)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        shards::{assignment::Phase, deal::next},
+        slots::Slots,
+    };
+
+    fn member(name: &str, standing: Standing, acted: u64) -> MemberView {
+        MemberView {
+            identity: format!("{name}_0f").parse().unwrap(),
+            standing,
+            acted: Some(acted),
+            draining: Slots::NONE,
+            filling: Slots::NONE,
+        }
+    }
+
+    /// Deals until nothing is left to do, and returns what was told.
+    fn told(assignment: &mut Assignment, members: &[(&str, Standing)]) -> Vec<String> {
+        let mut told = Vec::new();
+        loop {
+            let number = assignment.number();
+            let member = |(name, standing): &(&str, Standing)| member(name, *standing, number);
+            let members: Vec<_> = members.iter().map(member).collect();
+            let Some(new) = next(assignment, &members, None) else {
+                return told;
+            };
+            if let Some(News { is_loss, text }) = News::of(assignment, &new, &members) {
+                told.push(format!("{}{text}", if is_loss { "!" } else { "" }));
+            }
+            *assignment = new;
+        }
+    }
+
+    #[test]
+    fn each_deal_is_told_once() {
+        use Standing::{Gone, Leaving, Live};
+        let mut assignment = Assignment::new(64);
+        for (members, expected) in [
+            (
+                &[("a", Live)][..],
+                "64 of 64 slots move: a joins and gets 64",
+            ),
+            (
+                &[("a", Live), ("b", Live)],
+                "32 of 64 slots move: a has 32 in place of 64, b joins and gets 32",
+            ),
+            (
+                &[("a", Leaving), ("b", Live)],
+                "32 of 64 slots move: a leaves and had 32, b has 64 in place of 32",
+            ),
+            (
+                &[("b", Gone), ("c", Live)],
+                "!64 of 64 slots move: b is gone and had 64, c joins and gets 64",
+            ),
+        ] {
+            assert_eq!(told(&mut assignment, members), [expected]);
+        }
+        let is_held = |phase: &Phase| matches!(phase, Phase::Held { .. });
+        assert_eq!(assignment.slots(is_held), Slots::all());
+        assert_eq!(told(&mut assignment, &[("c", Live)]), [""; 0]);
+    }
+}
