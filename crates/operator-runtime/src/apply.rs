@@ -25,14 +25,14 @@ use std::{
 
 use kube::{
     Api,
-    api::{DynamicObject, ObjectMeta, PartialObjectMeta, Patch, PatchParams},
+    api::{DynamicObject, ObjectMeta, Patch, PatchParams},
 };
 use parking_lot::Mutex;
 use serde_json::value::RawValue;
 
-use answer::Answer;
+use answer::{Answer, Metadata};
 pub use children::{AppliedChildren, ChildError, Children};
-use managed::{ManagedFields, Manager};
+use managed::Manager;
 pub use owner::OwnerError;
 #[cfg(feature = "testing")]
 pub(crate) use pruned::Everything;
@@ -264,7 +264,7 @@ impl Applier {
         manager: &str,
         is_first: bool,
     ) -> kube::Result<ObjectMeta> {
-        type Found = Answer<PartialObjectMeta<DynamicObject>, ManagedFields>;
+        type Found = Answer<Metadata>;
         let api = self.api(&desired.kind, &desired.meta);
         let params = PatchParams {
             dry_run: self.dry_run,
@@ -276,8 +276,7 @@ impl Applier {
         };
         let own = Manager::of(manager, "Apply");
         let hand_over = async |old: &Manager<'_>, found: &Found| -> kube::Result<Option<Found>> {
-            let handed = old.handed_to(&own, &found.object.metadata, &found.managed);
-            let Some(patch) = handed.map_err(kube::Error::SerdeError)? else {
+            let Some(patch) = old.handed_to(&own, found)? else {
                 return Ok(None);
             };
             let params = PatchParams::default();
@@ -288,9 +287,7 @@ impl Applier {
         // two would take the fields from each other for ever. They still may for a type without a watch, of which no apply is recorded.
         if let Some(former) = self.former.as_deref().filter(|_| is_first && !self.dry_run) {
             // Before the apply, which may be invalid beside what the other wrote: two sources of one volume, for example.
-            let found = api.get_metadata_opt(desired.name()).await?;
-            let found = found.map(Answer::of).transpose();
-            let mut found = found.map_err(kube::Error::SerdeError)?;
+            let mut found = answer::get_metadata(&api, desired.name()).await?;
             for operation in ["Update", "Apply"] {
                 if let Some(before) = &found
                     && let Some(handed) = hand_over(&Manager::of(former, operation), before).await?

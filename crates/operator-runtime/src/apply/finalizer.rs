@@ -7,17 +7,10 @@ use kube::{
     Api, Resource, ResourceExt,
     api::{Patch, PatchParams},
 };
-use serde::{
-    Serialize,
-    de::{DeserializeOwned, IgnoredAny},
-};
+use serde::{Serialize, de::DeserializeOwned};
 use serde_json::json;
 
-use crate::apply::{
-    answer::{self, Answer},
-    conditions::ReadyCondition,
-    status, written,
-};
+use crate::apply::{answer, conditions::ReadyCondition, status, written};
 
 /// The state of an object that should have a finalizer, and the action that follows.
 #[derive(Clone, Debug, PartialEq)]
@@ -223,8 +216,7 @@ where
         "finalizers": finalizers,
     }});
     let (name, params) = (object.name_any(), PatchParams::default());
-    let answer: Answer<K, IgnoredAny> =
-        answer::patch(api, &name, &params, &Patch::Merge(patch)).await?;
-    written::note(answer.object.meta());
-    Ok(answer.object)
+    let written = answer::patch(api, &name, &params, &Patch::Merge(patch)).await?;
+    written::note(written.meta());
+    Ok(written)
 }

@@ -3,17 +3,24 @@
 //! <https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management>
 
 use kube::api::{ObjectMeta, Patch};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::IgnoredAny};
 use serde_json::{
     Value, json,
     value::{RawValue, to_raw_value},
 };
 
-/// The managed fields of an object, of which few are ever read: the fields themselves stay text.
-pub(super) type ManagedFields = Vec<Managed<Box<RawValue>>>;
+use super::answer::{Answer, Metadata};
 
 /// What the managed fields of an object say of its status.
 pub(super) type StatusFields = Vec<Managed<Status>>;
+
+/// What the managed fields of an object say of its status; nothing for an object of a cache, which has none.
+pub(super) fn of_status(object: &ObjectMeta) -> serde_json::Result<StatusFields> {
+    match &object.managed_fields {
+        Some(fields) => StatusFields::deserialize(serde_json::to_value(fields)?),
+        None => Ok(StatusFields::new()),
+    }
+}
 
 /// What one manager owns, as an `F`.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -81,17 +88,17 @@ impl<'a> Manager<'a> {
     /// a subresource cannot do this: the API server ignores its managed fields.
     ///
     /// # Errors
-    /// If owned fields are no JSON, which no API server sends.
+    /// If the managed fields are not as Kubernetes defines them.
     pub(super) fn handed_to(
         &self,
         heir: &Manager<'_>,
-        object: &ObjectMeta,
-        managed: &ManagedFields,
-    ) -> serde_json::Result<Option<Patch<Value>>> {
-        let Some(place) = managed.iter().position(|entry| self.has(entry)) else {
+        object: &Answer<Metadata>,
+    ) -> kube::Result<Option<Patch<Value>>> {
+        let managers: Vec<Managed<IgnoredAny>> = object.managed()?;
+        let Some(place) = managers.iter().position(|entry| self.has(entry)) else {
             return Ok(None);
         };
-        let mut entries = managed.clone();
+        let mut entries: Vec<Managed<Box<RawValue>>> = object.managed()?;
         let mut entry = entries.remove(place);
         entry.manager = Some(heir.name.to_owned());
         entry.operation = Some(heir.operation.to_owned());
@@ -99,16 +106,20 @@ impl<'a> Manager<'a> {
             && let (Some(fields), Some(own)) =
                 (&mut entry.fields_v1, entries.remove(place).fields_v1)
         {
-            let mut united: Value = serde_json::from_str(fields.get())?;
-            unite(&mut united, serde_json::from_str(own.get())?);
-            *fields = to_raw_value(&united)?;
+            *fields = united(fields, &own).map_err(kube::Error::SerdeError)?;
         }
         entries.push(entry);
         Ok(Some(Patch::Merge(json!({ "metadata": {
-            "resourceVersion": object.resource_version,
+            "resourceVersion": object.object.metadata.resource_version,
             "managedFields": entries,
         }}))))
     }
+}
+
+fn united(fields: &RawValue, others: &RawValue) -> serde_json::Result<Box<RawValue>> {
+    let mut united: Value = serde_json::from_str(fields.get())?;
+    unite(&mut united, serde_json::from_str(others.get())?);
+    to_raw_value(&united)
 }
 
 /// Adds fields to others, both in the format `FieldsV1`: a tree whose leaves are empty maps.
@@ -142,18 +153,15 @@ mod tests {
             entry("op", "Update", Some("status"), json!({ "f:b": {} })),
             entry("op/a", "Apply", Some("status"), json!({ "f:c": {} })),
         ]);
-        let managed: ManagedFields = serde_json::from_str(&managed.to_string()).unwrap();
-        let object = ObjectMeta {
-            resource_version: Some("7".to_owned()),
-            ..ObjectMeta::default()
-        };
+        let object = json!({ "metadata": { "managedFields": managed, "resourceVersion": "7" } });
+        let object = Answer::decode(&object.to_string()).unwrap();
         let manager = |name, operation| Manager {
             name,
             operation,
             subresource: Some("status"),
         };
         let (old, heir) = (manager("op", "Update"), manager("op/a", "Apply"));
-        let handed = old.handed_to(&heir, &object, &managed).unwrap();
+        let handed = old.handed_to(&heir, &object).unwrap();
         let Some(Patch::Merge(patch)) = handed else {
             panic!("there is an entry");
         };
@@ -169,7 +177,7 @@ mod tests {
         assert_eq!(patch["metadata"]["managedFields"], expected);
         assert_eq!(patch["metadata"]["resourceVersion"], "7");
         let other = manager("other", "Update");
-        let handed = other.handed_to(&heir, &object, &managed).unwrap();
+        let handed = other.handed_to(&heir, &object).unwrap();
         assert!(handed.is_none());
     }
 

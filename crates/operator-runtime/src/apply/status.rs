@@ -12,10 +12,10 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
 
 use super::{
-    answer::{self, managed, patch_status},
+    answer::{self, Answer},
     change::{Change, Ours},
     conditions,
-    managed::StatusFields,
+    managed::{self, StatusFields},
     parts::Parts,
     writer::{self, Writer},
     written,
@@ -81,7 +81,19 @@ where
 }
 
 /// An object without its managed fields, and what these say of its status.
-type Answer<K> = answer::Answer<K, StatusFields>;
+struct Seen<K> {
+    object: K,
+    managed: StatusFields,
+}
+
+impl<K> Seen<K> {
+    fn of(answer: Answer<K>) -> kube::Result<Self> {
+        Ok(Self {
+            managed: answer.managed()?,
+            object: answer.object,
+        })
+    }
+}
 
 /// How often a write is repeated: each conflict means that another write succeeded.
 const RETRIES: usize = 10;
@@ -102,8 +114,8 @@ where
     }
     let writer = writer::current();
     let name = object.meta().name.as_deref().unwrap_or_default();
-    let shown = managed(object.meta()).map_err(kube::Error::SerdeError)?;
-    let mut newest: Option<Answer<K>> = None;
+    let shown = managed::of_status(object.meta()).map_err(kube::Error::SerdeError)?;
+    let mut newest: Option<Seen<K>> = None;
     let mut tries = 0;
     let written = loop {
         let (read, managed) = match &newest {
@@ -189,14 +201,13 @@ where
 }
 
 /// The newest version of `object`, if it still exists.
-async fn read_again<K>(api: &Api<K>, object: &K, name: &str) -> kube::Result<Option<Answer<K>>>
+async fn read_again<K>(api: &Api<K>, object: &K, name: &str) -> kube::Result<Option<Seen<K>>>
 where
     K: Resource + DeserializeOwned + Clone + Debug,
 {
-    let found = api.get_opt(name).await?;
-    let found = found.filter(|found| found.meta().uid == object.meta().uid);
-    let found = found.map(Answer::of).transpose();
-    found.map_err(kube::Error::SerdeError)
+    let found = answer::get(api, name).await?;
+    let found = found.filter(|found| found.object.meta().uid == object.meta().uid);
+    found.map(Seen::of).transpose()
 }
 
 /// Applies the controller's own part to the version of the object with this metadata.
@@ -207,7 +218,7 @@ async fn apply<K>(
     meta: &ObjectMeta,
     change: &Change,
     ours: &Ours,
-) -> kube::Result<Answer<K>>
+) -> kube::Result<Seen<K>>
 where
     K: Resource + Serialize + DeserializeOwned + Clone + Debug,
 {
@@ -223,7 +234,7 @@ where
         },
         "status": change.applied(ours),
     }));
-    let mut written: Answer<K> = patch_status(api, name, &params, &patch).await?;
+    let mut written = Seen::of(answer::patch_status(api, name, &params, &patch).await?)?;
     // An apply leaves what another manager owns, and whoever wrote it by a merge patch owns it for ever.
     let mut tries = 0;
     loop {
@@ -238,7 +249,10 @@ where
         match merge(api, Some(writer), written.object.meta(), &live, corrected).await {
             Err(kube::Error::Api(status)) if status.is_conflict() && tries < RETRIES => {
                 tries += 1;
-                written = Answer::of(api.get(name).await?).map_err(kube::Error::SerdeError)?;
+                match answer::get(api, name).await? {
+                    Some(found) => written = Seen::of(found)?,
+                    None => return Ok(written),
+                }
             }
             result => return result,
         }
@@ -252,7 +266,7 @@ async fn merge<K>(
     meta: &ObjectMeta,
     from: &Value,
     mut to: Value,
-) -> kube::Result<Answer<K>>
+) -> kube::Result<Seen<K>>
 where
     K: Resource + DeserializeOwned + Clone + Debug,
 {
@@ -270,7 +284,7 @@ where
         ..PatchParams::default()
     };
     let name = meta.name.as_deref().unwrap_or_default();
-    patch_status(api, name, &params, &patch).await
+    Seen::of(answer::patch_status(api, name, &params, &patch).await?)
 }
 
 /// The status of `object` that shows `condition`; `None` if it is already shown, or if the type has no

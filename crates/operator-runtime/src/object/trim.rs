@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use memchr::memmem;
 use serde::de::IgnoredAny;
 
 use super::place::path;
@@ -19,7 +20,7 @@ pub(crate) fn trim(text: &str) -> Cow<'_, str> {
 pub(crate) fn split(text: &str) -> Option<(String, &str)> {
     // Only the first occurrence, which is in the metadata if there is any, so that no input makes this
     // slow. It is not part of a string, where its quotes would be escaped.
-    let begin = text.find(KEY)?;
+    let begin = memmem::find(text.as_bytes(), KEY.as_bytes())?;
     let (before, rest) = (&text[..begin], &text[begin + KEY.len()..]);
     if path(text.as_bytes(), begin + KEY.len() - 1) != "metadata.managedFields" {
         return None;
