@@ -1,5 +1,7 @@
 //! Paths in JSON texts, in Kubernetes' notation.
 
+use memchr::memchr2;
+
 /// The path after the first `end` bytes of a JSON text, such as `spec.ports[0].name`: of the value that
 /// ends there, or that contains the position. Takes time linear in `end`, and no memory for skipped values.
 pub(crate) fn path(text: &[u8], end: usize) -> String {
@@ -23,10 +25,15 @@ pub(crate) fn path(text: &[u8], end: usize) -> String {
             },
             b'"' => {
                 let begin = at;
-                while !matches!(text.get(at), None | Some(b'"')) {
-                    at += if text[at] == b'\\' { 2 } else { 1 };
-                }
-                let string = &text[begin..at.min(text.len())];
+                at = loop {
+                    let rest = text.get(at..).unwrap_or_default();
+                    match memchr2(b'"', b'\\', rest) {
+                        None => break text.len(),
+                        Some(skipped) if rest[skipped] == b'"' => break at + skipped,
+                        Some(skipped) => at += skipped + 2,
+                    }
+                };
+                let string = &text[begin..at];
                 at += 1;
                 if key && let Some(Step::Key(current)) = steps.last_mut() {
                     *current = string;
