@@ -166,7 +166,7 @@ shards: REPLICAS ?= 4
 shards: ## Explore the protocol of shards further, shake replicas that share objects, and scale them (MINUTES=10 REPLICAS=4)
 	$(CARGO) test --package operator-runtime --all-features --lib shards:: -- --ignored --nocapture
 	assets=$(ASSETS) && export KUBEBUILDER_ASSETS="$$assets" CHAOS_MINUTES=$(MINUTES) CHAOS_REPLICAS=$(REPLICAS) && \
-	$(CARGO) test --package operator-runtime --all-features --test runtime shards::chaos -- --exact --nocapture
+	$(CARGO) test --package operator-runtime --all-features --test runtime shards:: -- --test-threads 1 --nocapture
 	assets=$(ASSETS) && export KUBEBUILDER_ASSETS="$$assets" && \
 	$(CARGO) test --workspace --test projects shared:: -- --ignored --nocapture
 

@@ -74,6 +74,15 @@ fn operator() {
     }
 }
 
+/// How long an object may rest. Beside other tests, each step may take several times as long as on a machine of its own, which
+/// `make shards` needs.
+fn longest_rest(alone: Duration) -> Duration {
+    match env::var_os("CHAOS_MINUTES") {
+        Some(_) => alone,
+        None => alone * 4,
+    }
+}
+
 /// Replicas come and go, one by one, and no object rests.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_rolling_update_lets_no_object_rest() -> Result<()> {
@@ -81,9 +90,7 @@ async fn a_rolling_update_lets_no_object_rest() -> Result<()> {
     let faults = [Start, Start, Terminate, Start, Terminate, Terminate];
     let outcome = schedule::run(Schedule::new(1, SHORT, 1, &faults)).await?;
     println!("{outcome:#?}");
-    outcome.check()?;
-    let most = Duration::from_secs(3);
-    ensure!(outcome.verdict.longest_rest < most, "{outcome:?}");
+    outcome.check(longest_rest(Duration::from_secs(3)))?;
     let has_told = |text: &str| outcome.told.iter().any(|told| told.contains(text));
     for text in [
         "SlotsDealt: 64 of 64 slots move: shards-1-0 joins and gets 64",
@@ -117,5 +124,5 @@ async fn chaos() -> Result<()> {
     schedule.time = Duration::from_secs(60).mul_f64(minutes);
     let outcome = schedule::run(schedule).await?;
     println!("{outcome:#?}");
-    outcome.check()
+    outcome.check(longest_rest(SHORT.lease + Duration::from_secs(5)))
 }

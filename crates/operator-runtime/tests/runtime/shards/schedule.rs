@@ -104,7 +104,8 @@ impl Schedule {
 }
 
 impl Outcome {
-    pub fn check(&self) -> Result<()> {
+    /// Whether only owners wrote, no object rested for longer than `most`, and each replica has a share in the end.
+    pub fn check(&self, most: Duration) -> Result<()> {
         let Verdict {
             writes,
             foreign,
@@ -113,7 +114,6 @@ impl Outcome {
         } = &self.verdict;
         ensure!(foreign.is_empty(), "{self:#?}");
         ensure!(*writes > OBJECTS * 10, "{self:#?}");
-        let most = self.schedule.timing.lease + Duration::from_secs(5);
         ensure!(*longest_rest < most, "{self:#?}");
         ensure!(self.owners == self.replicas, "{self:#?}");
         ensure!(self.longest_stop < Duration::from_secs(25), "{self:#?}");
