@@ -124,5 +124,6 @@ async fn chaos() -> Result<()> {
     schedule.time = Duration::from_secs(60).mul_f64(minutes);
     let outcome = schedule::run(schedule).await?;
     println!("{outcome:#?}");
-    outcome.check(longest_rest(SHORT.lease + Duration::from_secs(5)))
+    let most = outcome.schedule.timing.lease + Duration::from_secs(5);
+    outcome.check(longest_rest(most))
 }
