@@ -35,6 +35,10 @@ pub fn run(workspace: &Workspace, api: &Api, prompt: Prompt<'_>) -> Result<Reque
     let key = create.key_in(&project)?;
     let files = template::files_of(&project, &key, &create)?;
     let mut steps = next::use_external(&project, &key, create.external.as_ref());
+    let shared = match project.settings.shards {
+        Some(_) => ", and add `.sharded(ShardKey::uid())` if the replicas share its objects",
+        None => "",
+    };
     for path in &files {
         steps.extend(match path.as_str().split_once('/') {
             Some(("src", rest)) if rest.starts_with("api/") => create
@@ -42,7 +46,7 @@ pub fn run(workspace: &Workspace, api: &Api, prompt: Prompt<'_>) -> Result<Reque
                 .is_empty()
                 .then(|| NextStep::by_hand(format!("define the fields of {} in {path}", key.kind))),
             Some(("src", rest)) if rest.starts_with("controllers/") => Some(NextStep::by_hand(
-                format!("write the reconcile function in {path}"),
+                format!("write the reconcile function in {path}{shared}"),
             )),
             _ => None,
         });

@@ -92,6 +92,8 @@ pub enum Error {
     Election(#[from] ElectionError),
     #[error("leader election lost")]
     Lost,
+    #[error("the Lease of this replica is lost, and with it its share of the objects")]
+    LostShare,
     #[error("{0} ended unexpectedly")]
     Ended(String),
     #[error("{} failed: {}", .0, chain(&**.1))]

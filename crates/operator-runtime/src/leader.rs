@@ -295,10 +295,12 @@ impl Task {
         let change = |known: &mut bool| std::mem::replace(known, leads) != leads;
         if self.leads.send_if_modified(change) {
             let (lease, identity) = (&self.name, self.elector.identity());
-            if leads {
-                tracing::info!(lease, identity, "leading");
-            } else {
-                tracing::info!(lease, identity, "not leading any more");
+            // The Lease of a member has notes, and only this member ever holds it.
+            match (leads, self.notes.is_some()) {
+                (true, false) => tracing::info!(lease, identity, "leading"),
+                (false, false) => tracing::info!(lease, identity, "not leading any more"),
+                (true, true) => tracing::info!(lease, identity, "sharing objects"),
+                (false, true) => tracing::info!(lease, identity, "not sharing objects any more"),
             }
         }
         let holder = self.elector.holder();

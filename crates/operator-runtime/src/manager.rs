@@ -466,7 +466,7 @@ impl Manager {
         stop::on_signals(self.stop.clone(), self.grace).map_err(Error::Signals)?;
         let traces = self.traces.clone();
         let result = self.run_until_stopped().await;
-        if matches!(result, Err(Error::Lost)) {
+        if matches!(result, Err(Error::Lost | Error::LostShare)) {
             stop::end_after(stop::LOST);
         } else if let Some(traces) = traces {
             traces.end().await;

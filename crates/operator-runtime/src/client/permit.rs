@@ -18,7 +18,7 @@ use tower::BoxError;
 
 /// The reason why a write of a sharded controller was not sent; the source of a [`kube::Error::Service`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not sent: this process does not, or may no longer, own the shard of the object")]
+#[error("not sent: the slot of the object does not, or may no longer, belong to this process")]
 pub struct NotOwning;
 
 tokio::task_local! {
@@ -69,6 +69,13 @@ impl Permit {
     /// The permit of the running reconcile, if it has one.
     pub(crate) fn current() -> Option<Arc<Self>> {
         PERMIT.try_with(Arc::clone).ok()
+    }
+
+    /// Whether the running reconcile has lost its slot.
+    pub(crate) fn is_over() -> bool {
+        PERMIT
+            .try_with(|permit| permit.state.lock().closed)
+            .unwrap_or_default()
     }
 
     /// Stops the slot: waits for running reconciles, at most for `limit`, and then closes the fence for ever.
@@ -193,9 +200,11 @@ mod tests {
         assert!(permit.enter().is_none(), "no reconcile begins");
         let wrote = turn.run(async {
             let permit = Permit::current().unwrap();
-            permit.send(&answering(), request()).await
+            let wrote = permit.send(&answering(), request()).await;
+            (wrote, Permit::is_over())
         });
-        assert!(wrote.await.is_ok(), "the running one writes");
+        let (wrote, is_over) = wrote.await;
+        assert!(wrote.is_ok() && !is_over, "the running one writes");
         stopping.await.unwrap();
         let late = permit.send(&answering(), request()).await.unwrap_err();
         assert!(late.is::<NotOwning>(), "{late}");
@@ -207,13 +216,18 @@ mod tests {
         let turn = permit.enter().unwrap();
         let writing = tokio::spawn({
             let permit = permit.clone();
-            turn.run(async move { permit.send(&silent(), request()).await })
+            turn.run(async move {
+                let wrote = permit.send(&silent(), request()).await;
+                (wrote, Permit::is_over())
+            })
         });
         tokio::task::yield_now().await;
         let begin = Instant::now();
         permit.stop(LIMIT, MARGIN).await;
         assert!(begin.elapsed() >= LIMIT + MARGIN, "{:?}", begin.elapsed());
-        let error = writing.await.unwrap().unwrap_err();
-        assert!(error.is::<NotOwning>(), "{error}");
+        let (wrote, is_over) = writing.await.unwrap();
+        let error = wrote.unwrap_err();
+        assert!(error.is::<NotOwning>() && is_over, "{error}");
+        assert!(!Permit::is_over(), "nothing runs here");
     }
 }

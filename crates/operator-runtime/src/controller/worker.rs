@@ -36,6 +36,7 @@ use crate::{
         written::{self, Own},
     },
     cache::{Entry, Key, Shards, ShareKey, Source, Stored},
+    client::permit::Permit,
     error::{chain, panic_message},
     metrics::{ControllerMetrics, Outcome},
     queue::{Queue, Taken},
@@ -156,6 +157,14 @@ impl Worker {
             let reconcile = self.call(object.clone());
             let (result, newest) = self.writing(&*object, reconcile).await;
             drop(running);
+            if let Err((_, failure)) = &result
+                && Permit::is_over()
+            {
+                let error = &failure.message;
+                tracing::info!(error, "given up: the object has another owner now");
+                self.forget_all(key);
+                return Action::await_change();
+            }
             let (outcome, mut next) = self.conclude(key, &result);
             self.metrics.ended(outcome, begin.elapsed());
             let mut own = newest;

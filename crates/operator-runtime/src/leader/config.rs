@@ -13,7 +13,7 @@ use crate::{
 /// Flags of leader election.
 #[derive(Clone, Debug, clap::Args)]
 pub struct LeaderElectionFlags {
-    /// Run one active replica, the holder of a Lease; the others wait
+    /// Run one active replica, the holder of a Lease; the others wait, or share objects with --shards
     #[arg(
         long,
         value_name = "BOOL",

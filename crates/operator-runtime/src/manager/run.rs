@@ -56,8 +56,8 @@ impl Manager {
                 let (leader, member) = (leader.clone(), member.clone());
                 async move {
                     tokio::select! {
-                        () = leader.lost().cancelled() => {}
-                        () = ended(member) => {}
+                        () = leader.lost().cancelled() => Error::Lost,
+                        () = ended(member) => Error::LostShare,
                     }
                 }
             }
@@ -71,7 +71,7 @@ impl Manager {
                 biased;
                 () = self.stop.cancelled() => break None,
                 // Running work is dropped, and with it each reconcile at its next await.
-                () = lost() => return Err(Error::Lost),
+                error = lost() => return Err(error),
                 end = servers.ended() => break Some(end),
                 end = webhooks.ended() => break Some(end),
                 end = watches.ended() => break Some(end),
@@ -104,7 +104,7 @@ impl Manager {
         };
         let stopped = tokio::select! {
             stopped = stop => stopped,
-            () = lost() => return Err(Error::Lost),
+            error = lost() => return Err(error),
         };
         match failed {
             Some((name, Some(error))) => Err(Error::Failed(name, error)),

@@ -118,10 +118,10 @@ impl Dealer {
         let assignment = match &seen.assignment {
             Ok(assignment) => assignment,
             Err(error) => {
-                let object = &self.object;
-                tracing::error!(object, %error, "the assignment of the shards is unreadable, making a new one");
-                let why = format!("the leader deals all slots anew: {error}");
                 self.delete(&seen).await?;
+                let object = &self.object;
+                tracing::error!(object, %error, "the assignment of the shards was unreadable, making a new one");
+                let why = format!("the leader deals all slots anew: {error}");
                 self.tell(&seen, true, "SlotsDealtAnew", why);
                 return Ok(());
             }
@@ -140,12 +140,13 @@ impl Dealer {
             return Ok(());
         };
         if was_turned_back(assignment, &members) {
+            // This fails if only the watch is late, and shows what this leader has replaced already.
+            self.delete(&seen).await?;
             tracing::error!(
                 object = self.object,
                 "an old assignment of the shards came back, making a new one"
             );
             let why = "the leader deals all slots anew: somebody brought an old text back";
-            self.delete(&seen).await?;
             self.tell(&seen, true, "SlotsDealtAnew", why.to_owned());
             return Ok(());
         }

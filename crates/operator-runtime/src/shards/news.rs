@@ -1,6 +1,9 @@
 //! What a deal means to people: the text of its Event.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use k8s_openapi::{
     api::{
@@ -47,9 +50,8 @@ impl News {
         let (before, after) = (counts(&before), counts(&after));
         let names: BTreeSet<_> = before.keys().chain(after.keys()).copied().collect();
         let says = |identity: &Identity| {
-            let (name, count) = (pod(identity.as_str()), |slots: &Counts| {
-                slots.get(identity).copied()
-            });
+            let name = name(identity, &names);
+            let count = |slots: &Counts| slots.get(identity).copied();
             match (count(&before), count(&after)) {
                 (None, Some(now)) => Some(format!("{name} joins and gets {now}")),
                 (Some(old), None) => {
@@ -66,7 +68,7 @@ impl News {
                 _ => None,
             }
         };
-        let said: Vec<_> = names.into_iter().filter_map(says).collect();
+        let said: Vec<_> = names.iter().copied().filter_map(says).collect();
         let text = format!(
             "{moved} of {} slots move: {}",
             new.shares().count(),
@@ -138,6 +140,16 @@ fn counts<'a>(heirs: &[Option<&'a Identity>]) -> Counts<'a> {
     counts
 }
 
+/// The name of the pod. Where a container was started again in its pod, the last part tells which process it is.
+fn name<'a>(identity: &'a Identity, all: &BTreeSet<&Identity>) -> Cow<'a, str> {
+    let (pod, process) = identity.as_str().rsplit_once('_').unwrap_or_default();
+    let is_same = |other: &&&Identity| **other != identity && self::pod(other.as_str()) == pod;
+    match all.iter().find(is_same) {
+        Some(_) => format!("{pod} (process {})", process.get(..4).unwrap_or(process)).into(),
+        None => self::pod(identity.as_str()).into(),
+    }
+}
+
 /// The name of the pod, without the random part of its identity.
 fn pod(identity: &str) -> &str {
     identity.rsplit_once('_').map_or(identity, |(pod, _)| pod)
@@ -176,6 +188,14 @@ mod tests {
             }
             *assignment = new;
         }
+    }
+
+    #[test]
+    fn processes_of_one_pod_are_told_apart() {
+        let [old, new, other] = ["a_0f12-3", "a_77aa-3", "b_0f12-3"].map(|it| it.parse().unwrap());
+        let all = BTreeSet::from([&old, &new, &other]);
+        let names = [&old, &new, &other].map(|it| name(it, &all));
+        assert_eq!(names, ["a (process 0f12)", "a (process 77aa)", "b"]);
     }
 
     #[test]

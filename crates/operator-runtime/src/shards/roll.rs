@@ -229,11 +229,16 @@ impl Roll {
 
     /// The Leases to delete at `now`, by compare-and-swap: they were not renewed for their whole duration, or
     /// they are released. If that succeeds, call [`deleted`](Self::deleted).
+    ///
+    /// A released one stays as long as the assignment names its member, to tell any later leader that it is gone:
+    /// without it, that leader would wait for a whole lease duration.
     pub(crate) fn expired(&self, now: Duration) -> Vec<Expired> {
         let expired = |(identity, known): (&Identity, &Known)| {
             let observed = match &known.state {
                 State::Seen(observed) => observed,
-                State::Gone(left) => return left.clone(),
+                State::Gone(left) => {
+                    return left.clone().filter(|_| !self.named.contains(identity));
+                }
                 State::Named | State::Absent(_) => return None,
             };
             let free = decide(observed, "", self.lease, now) == Decision::Free;

@@ -113,7 +113,12 @@ fn a_member_that_releases_its_lease_is_gone_at_once() {
     released.spec.as_mut().unwrap().holder_identity = Some(String::new());
     roll.see(released, second(101));
     assert_eq!(members(&mut roll, 101), "a:Gone:1");
-    assert_eq!(roll.expired(second(101)).len(), 1);
+    // As long as the assignment names it, its Lease tells every other leader that it is gone.
+    roll.name("uid", &held("a"));
+    assert_eq!(roll.expired(second(200)), []);
+    assert_eq!(members(&mut roll, 200), "a:Gone:1");
+    roll.name("uid", &held("b"));
+    assert_eq!(roll.expired(second(200)).len(), 1);
 }
 
 #[test]
