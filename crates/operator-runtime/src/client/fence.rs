@@ -246,7 +246,7 @@ mod tests {
             assert_eq!(ask("GET").await.unwrap(), "sharded");
             let error = ask("PUT").await.unwrap_err();
             assert!(
-                crate::error::chain(&error).contains("own the shard"),
+                crate::error::chain(&error).contains("belong to this process"),
                 "{error}"
             );
         });
