@@ -163,9 +163,10 @@ shells: ## Test completion in bash, zsh and fish, and the man pages
 .PHONY: shards
 shards: MINUTES ?= 10
 shards: REPLICAS ?= 4
-shards: ## Explore the protocol of shards further, shake replicas that share objects, and scale them (MINUTES=10 REPLICAS=4)
+shards: LEASE ?= 3
+shards: ## Explore the protocol of shards further, shake replicas that share objects, and scale them (MINUTES=10 REPLICAS=4 LEASE=3)
 	$(CARGO) test --package operator-runtime --all-features --lib shards:: -- --ignored --nocapture
-	assets=$(ASSETS) && export KUBEBUILDER_ASSETS="$$assets" CHAOS_MINUTES=$(MINUTES) CHAOS_REPLICAS=$(REPLICAS) && \
+	assets=$(ASSETS) && export KUBEBUILDER_ASSETS="$$assets" CHAOS_MINUTES=$(MINUTES) CHAOS_REPLICAS=$(REPLICAS) CHAOS_LEASE=$(LEASE) && \
 	$(CARGO) test --package operator-runtime --all-features --test runtime shards:: -- --test-threads 1 --nocapture
 	assets=$(ASSETS) && export KUBEBUILDER_ASSETS="$$assets" && \
 	$(CARGO) test --workspace --test projects shared:: -- --ignored --nocapture

@@ -61,7 +61,7 @@ pub struct Init {
     #[arg(long, value_enum, value_name = "CRATE")]
     pub crypto: Option<Crypto>,
     /// Replicas that share the objects of sharded controllers; with 1, the leader reconciles them all
-    #[arg(long, value_name = "REPLICAS", value_parser = clap::value_parser!(u8).range(1..=i64::from(Replicas::MOST)))]
+    #[arg(long, value_name = "REPLICAS", value_parser = replicas)]
     pub shards: Option<u8>,
     /// Plugins, which add files beside the operator: grafana, helm, olm, release
     #[arg(long, value_name = "NAME", value_delimiter = ',', action = ArgAction::Append)]
@@ -157,7 +157,7 @@ pub struct Edit {
     #[arg(long, value_name = "LENGTH", value_parser = length)]
     pub crd_description_length: Option<u32>,
     /// Replicas that share the objects of sharded controllers; with 1, the leader reconciles them all
-    #[arg(long, value_name = "REPLICAS", value_parser = clap::value_parser!(u8).range(1..=i64::from(Replicas::MOST)))]
+    #[arg(long, value_name = "REPLICAS", value_parser = replicas)]
     pub shards: Option<u8>,
     /// Plugins to add: grafana, helm, olm, release; or to remove: --plugins=-helm
     #[arg(long, value_name = "NAME", value_delimiter = ',', action = ArgAction::Append)]
@@ -237,6 +237,18 @@ pub struct Files {
     /// Generated files, relative to the project
     #[arg(value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub paths: Vec<String>,
+}
+
+fn replicas(text: &str) -> Result<u8, String> {
+    let number = text.parse().ok();
+    number
+        .filter(|number| (1..=Replicas::MOST).contains(number))
+        .ok_or_else(|| {
+            format!(
+                "it is not a number of replicas from 1 to {}; `kubectl scale` can change it later",
+                Replicas::MOST
+            )
+        })
 }
 
 fn length(text: &str) -> Result<u32, &'static str> {

@@ -30,7 +30,7 @@ use kube::{
 use parking_lot::Mutex;
 use serde_json::value::RawValue;
 
-use answer::{Answer, Metadata};
+use answer::Answer;
 pub use children::{AppliedChildren, ChildError, Children};
 use managed::Manager;
 pub use owner::OwnerError;
@@ -38,7 +38,7 @@ pub use owner::OwnerError;
 pub(crate) use pruned::Everything;
 
 use crate::{
-    cache::{Key, ObjectEvent, Source},
+    cache::{Key, Metadata, ObjectEvent, Source},
     cluster::Cluster,
     object::{AnyObject, ScopedResource, Selector},
 };

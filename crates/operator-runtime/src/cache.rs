@@ -34,7 +34,7 @@ use tokio::{
 
 pub(crate) use content::Content;
 use entry::{Decode, decode, decode_dynamic, decode_metadata, decode_transformed};
-pub(crate) use entry::{Entry, Key, Stored, downcast};
+pub(crate) use entry::{Entry, Key, Metadata, Stored, downcast};
 pub use options::StoreOptions;
 pub(crate) use pace::paced;
 use part::Part;

@@ -94,9 +94,9 @@ mod simulation;
 #[cfg(feature = "leader-election")]
 mod takeover;
 
+pub(crate) use membership::Membership;
 #[cfg(not(feature = "leader-election"))]
 pub(crate) use membership::Progress;
-pub(crate) use membership::{Membership, Services};
 #[cfg(feature = "leader-election")]
 pub(crate) use progress::Progress;
 

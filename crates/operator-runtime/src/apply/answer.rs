@@ -5,24 +5,18 @@
 
 use kube::{
     Api, Error, Resource,
-    api::{GetParams, ObjectMeta, Patch, PatchParams},
+    api::{GetParams, Patch, PatchParams},
     core::{Request, request},
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{from_str, value::RawValue};
 
-use crate::object::trim::split;
+use crate::{cache::Metadata, object::trim::split};
 
 /// An object, and the text of its managed fields.
 pub(super) struct Answer<K> {
     pub(super) object: K,
     managed: Option<Box<str>>,
-}
-
-/// The metadata of an object of any type.
-#[derive(Deserialize)]
-pub(super) struct Metadata {
-    pub(super) metadata: ObjectMeta,
 }
 
 /// Reads an object as kube's `Api::get_opt` does.

@@ -9,7 +9,8 @@ use serde_json::{
     value::{RawValue, to_raw_value},
 };
 
-use super::answer::{Answer, Metadata};
+use super::answer::Answer;
+use crate::cache::Metadata;
 
 /// What the managed fields of an object say of its status.
 pub(super) type StatusFields = Vec<Managed<Status>>;

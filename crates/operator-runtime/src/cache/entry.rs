@@ -67,7 +67,7 @@ impl<K: Resource + Send + Sync + 'static> Stored for K {
 /// The metadata of an object of any type.
 #[derive(Deserialize)]
 pub(crate) struct Metadata {
-    metadata: ObjectMeta,
+    pub(crate) metadata: ObjectMeta,
 }
 
 impl Stored for Metadata {

@@ -86,7 +86,7 @@ impl Fence {
 
 /// The reason why a write was not sent; the source of a [`kube::Error::Service`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not sent: this process is not, or may no longer be, the leader")]
+#[error("not sent: this process does not hold its Lease, or may no longer do so")]
 pub struct NotLeading;
 
 tokio::task_local! {

@@ -157,7 +157,7 @@ impl Worker {
             let reconcile = self.call(object.clone());
             let (result, newest) = self.writing(&*object, reconcile).await;
             drop(running);
-            if let Err((_, failure)) = &result
+            if let Err((Outcome::Error | Outcome::TerminalError, failure)) = &result
                 && Permit::is_over()
             {
                 let error = &failure.message;

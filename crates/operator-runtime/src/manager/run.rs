@@ -16,7 +16,7 @@ use crate::{
     object::ScopedResource,
     runnable::{Ended, Group, Runnable},
     server::{certificate::Current, serve::Server},
-    shards::{Membership, Progress, Services},
+    shards::{Membership, Progress},
 };
 
 impl Manager {
@@ -129,12 +129,10 @@ impl Manager {
         let membership = match self.shards.clone().zip(self.fences.member.clone()) {
             None => None,
             Some((shards, fence)) => {
-                let services = Services {
-                    metrics: metrics.shards(),
-                    progress,
-                };
-                let leads = leads.clone();
-                Membership::start(clients, &candidate, shards, fence, leads, services)?.into()
+                let (leads, metrics) = (leads.clone(), metrics.shards());
+                Some(Membership::start(
+                    clients, &candidate, shards, fence, leads, metrics, progress,
+                )?)
             }
         };
         tokio::spawn(async move {

@@ -22,8 +22,10 @@ use super::{
     assignment::Assignment,
     deal::{MemberView, Standing, next, was_turned_back},
     follow::{MEMBERS, label, labels},
-    news::{News, Told, event},
+    identity::Identity,
+    news::{Announcement, News, event},
     observe::{Seen, events},
+    progress::Progress,
     roll::{Expired, Roll},
 };
 use crate::slots::SLOTS;
@@ -41,7 +43,8 @@ pub(super) struct Dealer {
     pub(super) leads: watch::Receiver<bool>,
     pub(super) seen: watch::Receiver<Option<Seen>>,
     pub(super) metrics: ShardMetrics,
-    /// Tells whether another member lives, to whom a leaving one can pass its slots.
+    pub(super) progress: Progress,
+    /// Whether another member lives, to which a leaving one can pass its slots.
     pub(super) others: watch::Sender<bool>,
     pub(super) identity: String,
     pub(super) namespace: String,
@@ -95,17 +98,23 @@ impl Dealer {
             if !*self.leads.borrow_and_update() {
                 // Another one leads, or will: what this one knew last would outlive it in the alerts.
                 self.metrics.dealt(0, 0);
-            } else {
-                let limit = self.timing.call();
-                match timeout(limit, self.deal(&mut roll, asks)).await {
-                    Ok(Ok(())) => {}
-                    // Somebody was faster; the watch shows what they wrote.
-                    Ok(Err(Error::Api(status))) if matches!(status.code, 404 | 409) => {}
-                    Ok(Err(error)) => {
-                        tracing::warn!(error = chain(&error), "cannot deal the shards, retrying");
-                        sleep(self.timing.retry).await;
-                    }
-                    Err(_) => tracing::warn!("cannot deal the shards within {limit:?}, retrying"),
+                self.progress.deals();
+                continue;
+            }
+            let limit = self.timing.call();
+            let failure = match timeout(limit, self.deal(&mut roll, asks)).await {
+                Ok(Ok(())) => None,
+                // Somebody was faster; the watch shows what they wrote.
+                Ok(Err(Error::Api(status))) if matches!(status.code, 404 | 409) => None,
+                Ok(Err(error)) => Some(chain(&error)),
+                Err(_) => Some(format!("no answer within {limit:?}")),
+            };
+            match failure {
+                None => self.progress.deals(),
+                Some(error) => {
+                    tracing::warn!(error, "cannot deal the shards, retrying");
+                    self.progress.cannot_deal(&error, since_boot());
+                    sleep(self.timing.retry).await;
                 }
             }
         }
@@ -118,11 +127,11 @@ impl Dealer {
         let assignment = match &seen.assignment {
             Ok(assignment) => assignment,
             Err(error) => {
-                self.delete(&seen).await?;
                 let object = &self.object;
-                tracing::error!(object, %error, "the assignment of the shards was unreadable, making a new one");
+                tracing::error!(object, %error, "the assignment of the shards is unreadable, making a new one");
+                self.delete(&seen).await?;
                 let why = format!("the leader deals all slots anew: {error}");
-                self.tell(&seen, true, "SlotsDealtAnew", why);
+                self.announce(&seen, true, "SlotsDealtAnew", why);
                 return Ok(());
             }
         };
@@ -147,7 +156,7 @@ impl Dealer {
                 "an old assignment of the shards came back, making a new one"
             );
             let why = "the leader deals all slots anew: somebody brought an old text back";
-            self.tell(&seen, true, "SlotsDealtAnew", why.to_owned());
+            self.announce(&seen, true, "SlotsDealtAnew", why.to_owned());
             return Ok(());
         }
         let lives = |member: &&MemberView| member.standing != Standing::Gone;
@@ -168,18 +177,18 @@ impl Dealer {
         let params = PostParams::default();
         self.objects.replace(&self.object, &params, &object).await?;
         tracing::debug!(number = new.number(), "dealt the shards");
-        // Otherwise it carries on with what was told.
-        if let Some(News { is_loss, text }) = News::of(assignment, &new, &members) {
+        let has_left = |member: &Identity| roll.has_left(member);
+        if let Some(News { is_loss, text }) = News::of(assignment, &new, &members, has_left) {
             let reason = if is_loss { "ReplicaGone" } else { "SlotsDealt" };
-            self.tell(&seen, is_loss, reason, text);
+            self.announce(&seen, is_loss, reason, text);
         }
         Ok(())
     }
 
     /// Writes an Event of the object. No deal waits for it.
-    fn tell(&self, seen: &Seen, is_bad: bool, reason: &str, note: String) {
+    fn announce(&self, seen: &Seen, is_bad: bool, reason: &str, note: String) {
         tracing::info!(reason, "{note}");
-        let event = event(&Told {
+        let event = event(&Announcement {
             operator: &self.name,
             identity: &self.identity,
             namespace: &self.namespace,
@@ -198,6 +207,7 @@ impl Dealer {
     }
 
     async fn create(&self) -> kube::Result<()> {
+        self.metrics.dealt(0, SLOTS.into());
         let object = self.written(&Assignment::new(SLOTS), None);
         self.objects.create(&PostParams::default(), &object).await?;
         Ok(())

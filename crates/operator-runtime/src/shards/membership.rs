@@ -24,12 +24,6 @@ use crate::{
     metrics::ShardMetrics,
 };
 
-/// What the shards show of themselves, and where.
-pub(crate) struct Services {
-    pub(crate) metrics: ShardMetrics,
-    pub(crate) progress: Progress,
-}
-
 /// The tasks of this process in the shards.
 pub(crate) struct Membership {
     election: Election,
@@ -52,7 +46,8 @@ impl Membership {
         shards: Shards,
         fence: Fence,
         leads: watch::Receiver<bool>,
-        services: Services,
+        metrics: ShardMetrics,
+        progress: Progress,
     ) -> Result<Self, ElectionError> {
         let Candidate {
             lease: name,
@@ -79,7 +74,6 @@ impl Membership {
         let (others, other) = watch::channel(false);
         let object = super::object(name);
         let objects = Api::namespaced(clients.watches.clone(), namespace);
-        let Services { metrics, progress } = services;
         let tokens: [CancellationToken; 3] = Default::default();
         let [leave, give_up, done] = tokens;
         let follower = Follower {
@@ -107,6 +101,7 @@ impl Membership {
             leads,
             seen: seen.clone(),
             metrics,
+            progress: progress.clone(),
             others,
             identity: identity.clone(),
             namespace: namespace.clone(),

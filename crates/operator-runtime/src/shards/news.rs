@@ -28,14 +28,20 @@ const LONGEST: usize = 1024;
 /// Who joins and who leaves with an assignment, and how many slots each replica gets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct News {
-    /// A replica was gone before it had passed on its slots.
+    /// A replica was gone before it had passed on its slots, or stopped them in order.
     pub(super) is_loss: bool,
     pub(super) text: String,
 }
 
 impl News {
-    /// `None` if `new` only carries on with what `old` has begun.
-    pub(super) fn of(old: &Assignment, new: &Assignment, members: &[MemberView]) -> Option<Self> {
+    /// `None` if no slot gets another owner in the end: a deal before has announced the moves that go on.
+    /// `has_left` says which of the members that are gone have ended in order.
+    pub(super) fn of(
+        old: &Assignment,
+        new: &Assignment,
+        members: &[MemberView],
+        has_left: impl Fn(&Identity) -> bool,
+    ) -> Option<Self> {
         let (before, after) = (heirs(old), heirs(new));
         let moved = before.iter().zip(&after).filter(|(old, new)| old != new);
         let moved = moved.count();
@@ -46,7 +52,8 @@ impl News {
             let member = members.iter().find(|member| member.identity == *identity);
             member.map(|member| member.standing)
         };
-        let is_gone = |identity: &Identity| standing(identity) == Some(Standing::Gone);
+        let is_lost =
+            |identity: &Identity| standing(identity) == Some(Standing::Gone) && !has_left(identity);
         let (before, after) = (counts(&before), counts(&after));
         let names: BTreeSet<_> = before.keys().chain(after.keys()).copied().collect();
         let says = |identity: &Identity| {
@@ -56,7 +63,8 @@ impl News {
                 (None, Some(now)) => Some(format!("{name} joins and gets {now}")),
                 (Some(old), None) => {
                     let why = match standing(identity) {
-                        Some(Standing::Gone) => "is gone",
+                        Some(Standing::Gone) if is_lost(identity) => "is gone",
+                        Some(Standing::Gone) => "has left",
                         Some(Standing::Leaving) => "leaves",
                         _ => "stands by",
                     };
@@ -76,14 +84,14 @@ impl News {
         );
         let mut owners = old.shares().filter_map(|(_, share)| share.phase.owner());
         Some(Self {
-            is_loss: owners.any(is_gone),
+            is_loss: owners.any(is_lost),
             text,
         })
     }
 }
 
-/// What one Event tells, and who tells it.
-pub(super) struct Told<'a> {
+/// What an Event says, and who says it.
+pub(super) struct Announcement<'a> {
     pub(super) operator: &'a str,
     pub(super) identity: &'a str,
     pub(super) namespace: &'a str,
@@ -96,30 +104,37 @@ pub(super) struct Told<'a> {
 
 /// The Event of one deal. It is one of its own: kube's recorder would count it as the same as the last one,
 /// whose note stays.
-pub(super) fn event(told: &Told<'_>) -> Event {
-    let (now, (object, uid)) = (Timestamp::now(), told.object);
+pub(super) fn event(announced: &Announcement<'_>) -> Event {
+    let (now, (object, uid)) = (Timestamp::now(), announced.object);
     let short = |text: &str, most| text.chars().take(most).collect::<String>();
     Event {
         metadata: ObjectMeta {
             name: Some(format!("{}.{:x}", short(object, 200), now.as_nanosecond())),
-            namespace: Some(told.namespace.to_owned()),
+            namespace: Some(announced.namespace.to_owned()),
             ..ObjectMeta::default()
         },
         event_time: Some(MicroTime(now)),
         action: Some("DealSlots".to_owned()),
-        reason: Some(told.reason.to_owned()),
-        note: Some(told.note.chars().take(LONGEST).collect()),
-        type_: Some(if told.is_bad { "Warning" } else { "Normal" }.to_owned()),
+        reason: Some(announced.reason.to_owned()),
+        note: Some(announced.note.chars().take(LONGEST).collect()),
+        type_: Some(
+            if announced.is_bad {
+                "Warning"
+            } else {
+                "Normal"
+            }
+            .to_owned(),
+        ),
         regarding: Some(ObjectReference {
             api_version: Some(ConfigMap::api_version(&()).into_owned()),
             kind: Some(ConfigMap::kind(&()).into_owned()),
             name: Some(object.to_owned()),
-            namespace: Some(told.namespace.to_owned()),
+            namespace: Some(announced.namespace.to_owned()),
             uid: Some(uid.to_owned()),
             ..ObjectReference::default()
         }),
-        reporting_controller: Some(label(told.operator)),
-        reporting_instance: Some(short(pod(told.identity), 128)),
+        reporting_controller: Some(label(announced.operator)),
+        reporting_instance: Some(short(pod(announced.identity), 128)),
         ..Event::default()
     }
 }
@@ -173,18 +188,20 @@ mod tests {
         }
     }
 
-    /// Deals until nothing is left to do, and returns what was told.
-    fn told(assignment: &mut Assignment, members: &[(&str, Standing)]) -> Vec<String> {
-        let mut told = Vec::new();
+    /// Deals until nothing is left to do, and returns the news. `stopped` has ended in order.
+    fn news(assignment: &mut Assignment, members: &[(&str, Standing)]) -> Vec<String> {
+        let mut all = Vec::new();
         loop {
             let number = assignment.number();
             let member = |(name, standing): &(&str, Standing)| member(name, *standing, number);
             let members: Vec<_> = members.iter().map(member).collect();
             let Some(new) = next(assignment, &members, None) else {
-                return told;
+                return all;
             };
-            if let Some(News { is_loss, text }) = News::of(assignment, &new, &members) {
-                told.push(format!("{}{text}", if is_loss { "!" } else { "" }));
+            let has_left = |member: &Identity| pod(member.as_str()) == "stopped";
+            let news = News::of(assignment, &new, &members, has_left);
+            if let Some(News { is_loss, text }) = news {
+                all.push(format!("{}{text}", if is_loss { "!" } else { "" }));
             }
             *assignment = new;
         }
@@ -199,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn each_deal_is_told_once() {
+    fn each_move_is_announced_once() {
         use Standing::{Gone, Leaving, Live};
         let mut assignment = Assignment::new(64);
         for (members, expected) in [
@@ -216,14 +233,18 @@ mod tests {
                 "32 of 64 slots move: a leaves and had 32, b has 64 in place of 32",
             ),
             (
-                &[("b", Gone), ("c", Live)],
-                "!64 of 64 slots move: b is gone and had 64, c joins and gets 64",
+                &[("b", Gone), ("stopped", Live)],
+                "!64 of 64 slots move: b is gone and had 64, stopped joins and gets 64",
+            ),
+            (
+                &[("stopped", Gone), ("c", Live)],
+                "64 of 64 slots move: c joins and gets 64, stopped has left and had 64",
             ),
         ] {
-            assert_eq!(told(&mut assignment, members), [expected]);
+            assert_eq!(news(&mut assignment, members), [expected]);
         }
         let is_held = |phase: &Phase| matches!(phase, Phase::Held { .. });
         assert_eq!(assignment.slots(is_held), Slots::all());
-        assert_eq!(told(&mut assignment, &[("c", Live)]), [""; 0]);
+        assert_eq!(news(&mut assignment, &[("c", Live)]), [""; 0]);
     }
 }

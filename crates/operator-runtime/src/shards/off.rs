@@ -23,12 +23,6 @@ impl Progress {
     pub(crate) fn show(&self, _: &Readiness, _: &str, _: Shards) {}
 }
 
-#[allow(dead_code)]
-pub(crate) struct Services {
-    pub(crate) metrics: ShardMetrics,
-    pub(crate) progress: Progress,
-}
-
 impl Membership {
     pub(crate) fn start(
         _: &Clients,
@@ -36,7 +30,8 @@ impl Membership {
         _: Shards,
         _: Fence,
         _: watch::Receiver<bool>,
-        _: Services,
+        _: ShardMetrics,
+        _: Progress,
     ) -> Result<Self, ElectionError> {
         match *candidate.timing.never() {}
     }

@@ -32,6 +32,8 @@ struct State {
     heard: Option<bool>,
     /// Since when its watch fails, and why.
     fails: Option<(Duration, String)>,
+    /// Since when this replica, which leads, cannot deal the slots, and why.
+    stuck: Option<(Duration, String)>,
     /// Since when slots wait for their objects.
     unfilled: BTreeMap<Slot, Duration>,
 }
@@ -58,9 +60,17 @@ impl Progress {
 
     /// The watch has failed.
     pub(super) fn fails(&self, why: &str, now: Duration) {
-        let mut state = self.0.lock();
-        let since = state.fails.as_ref().map_or(now, |(since, _)| *since);
-        state.fails = Some((since, why.to_owned()));
+        note(&mut self.0.lock().fails, why, now);
+    }
+
+    /// This replica leads and deals the slots, or another one does.
+    pub(super) fn deals(&self) {
+        self.0.lock().stuck = None;
+    }
+
+    /// This replica leads, and cannot deal the slots.
+    pub(super) fn cannot_deal(&self, why: &str, now: Duration) {
+        note(&mut self.0.lock().stuck, why, now);
     }
 
     /// These slots wait for their objects.
@@ -93,6 +103,12 @@ impl Progress {
                 "no news of ConfigMap {object} for {seconds} s: {why}"
             )));
         }
+        if let Some((since, why)) = state.stuck.as_ref().filter(|(since, _)| is_long(*since)) {
+            let seconds = seconds(*since);
+            return Ok(Some(format!(
+                "it leads, and cannot deal the slots for {seconds} s: {why}"
+            )));
+        }
         if !exists {
             return Ok(Some(format!(
                 "no leader has written ConfigMap {object} yet"
@@ -112,6 +128,12 @@ impl Progress {
             "slots {slots} wait for their objects, the first for {seconds} s: {missing}"
         )))
     }
+}
+
+/// Takes a failure that goes on: the time is that of the first one, the text that of the last one.
+fn note(failure: &mut Option<(Duration, String)>, why: &str, now: Duration) {
+    let since = failure.as_ref().map_or(now, |(since, _)| *since);
+    *failure = Some((since, why.to_owned()));
 }
 
 #[cfg(test)]
@@ -155,6 +177,13 @@ mod tests {
         let silent = "no news of ConfigMap a-shards for 30 s: reset";
         assert_eq!(verdict(&progress, 40), remark(silent));
         progress.hears(true);
+        assert_eq!(verdict(&progress, 40), Ok(None));
+
+        progress.cannot_deal("conflict", second(5));
+        progress.cannot_deal("forbidden", second(40));
+        let stuck = "it leads, and cannot deal the slots for 35 s: forbidden";
+        assert_eq!(verdict(&progress, 40), remark(stuck));
+        progress.deals();
         assert_eq!(verdict(&progress, 40), Ok(None));
 
         progress.waits("3-4".parse().unwrap(), second(40));

@@ -247,6 +247,12 @@ impl Roll {
         self.members.iter().filter_map(expired).collect()
     }
 
+    /// Whether this member has released its Lease, after it had stopped all its slots.
+    pub(crate) fn has_left(&self, identity: &Identity) -> bool {
+        let known = self.members.get(identity);
+        known.is_some_and(|known| matches!(known.state, State::Gone(Some(_))))
+    }
+
     /// Whether another member than this one lives, and stays.
     pub(crate) fn lives_besides(&self, identity: &str) -> bool {
         let others = self.members.iter();

@@ -90,6 +90,7 @@ fn a_lease_that_is_not_renewed_is_deleted() {
     assert_eq!(members(&mut roll, 200), "a:Live:1 b:Live:1");
     roll.deleted(&expired[0]);
     assert_eq!(members(&mut roll, 200), "a:Gone:1 b:Live:1");
+    assert!(!roll.has_left(&"a".parse().unwrap()));
     roll.see(lease("a", 3), second(201));
     assert_eq!(members(&mut roll, 201), "a:Gone:1 b:Live:1");
     // What came back of it is deleted, too. Once a list says nothing of it any more, it is forgotten.
@@ -113,6 +114,7 @@ fn a_member_that_releases_its_lease_is_gone_at_once() {
     released.spec.as_mut().unwrap().holder_identity = Some(String::new());
     roll.see(released, second(101));
     assert_eq!(members(&mut roll, 101), "a:Gone:1");
+    assert!(roll.has_left(&"a".parse().unwrap()));
     // As long as the assignment names it, its Lease tells every other leader that it is gone.
     roll.name("uid", &held("a"));
     assert_eq!(roll.expired(second(200)), []);

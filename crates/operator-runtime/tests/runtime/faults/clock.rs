@@ -4,6 +4,7 @@ use std::{
     fs,
     path::PathBuf,
     process::Command,
+    sync::Mutex,
     time::{Duration, Instant},
 };
 
@@ -21,8 +22,47 @@ use crate::faults::{
 
 const DAY: i64 = 24 * 60 * 60;
 
+/// A wall clock that a test can set, for one process.
+pub struct Clock {
+    library: String,
+    step: PathBuf,
+}
+
+impl Clock {
+    /// A clock that goes as the machine's. The file with this name says how far it is from that.
+    pub fn new(name: &str) -> Result<Self> {
+        static LIBRARY: Mutex<Option<PathBuf>> = Mutex::new(None);
+        let mut built = LIBRARY.lock().unwrap();
+        let library = match &*built {
+            Some(library) => library.clone(),
+            None => built.insert(build()?).clone(),
+        };
+        let step = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("clock-{name}"));
+        let clock = Self {
+            library: library.to_string_lossy().into_owned(),
+            step,
+        };
+        clock.set(0)?;
+        Ok(clock)
+    }
+
+    /// The variables of the process.
+    pub fn environment(&self) -> [(&str, &str); 2] {
+        let step = self.step.to_str().unwrap_or_default();
+        [("LD_PRELOAD", &self.library), ("CLOCK_STEP", step)]
+    }
+
+    /// Sets it to so many days after the machine's.
+    pub fn set(&self, days: i64) -> Result<()> {
+        // A process may read the file at any time.
+        let next = self.step.with_extension("next");
+        fs::write(&next, (days * DAY).to_string())?;
+        Ok(fs::rename(next, &self.step)?)
+    }
+}
+
 /// Builds the library that changes the clock of a process.
-fn library() -> Result<PathBuf> {
+fn build() -> Result<PathBuf> {
     let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/runtime/faults/clock.c");
     let library = directory.join("clock.so");
@@ -39,13 +79,12 @@ fn library() -> Result<PathBuf> {
 /// A replica with a clock of its own.
 struct Replica {
     process: Process,
-    step: PathBuf,
+    clock: Clock,
 }
 
 impl Replica {
     fn start(site: &Site, name: &str) -> Result<Self> {
-        let step = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("clock-{name}"));
-        fs::write(&step, "0")?;
+        let clock = Clock::new(name)?;
         let place = format!("--watch-namespace={}", site.namespace);
         let lease = format!("--leader-elect-resource-namespace={}", site.namespace);
         let flags = [
@@ -56,13 +95,8 @@ impl Replica {
             "--leader-elect-renew-deadline=3s",
             "--leader-elect-retry-period=1s",
         ];
-        let (library, path) = (library()?, step.clone());
-        let environment = [
-            ("LD_PRELOAD", &*library.to_string_lossy()),
-            ("CLOCK_STEP", &*path.to_string_lossy()),
-        ];
-        let process = Process::start_with(&site.kubeconfig, &flags, &environment)?;
-        Ok(Self { process, step })
+        let process = Process::start_with(&site.kubeconfig, &flags, &clock.environment())?;
+        Ok(Self { process, clock })
     }
 
     async fn leads(&self) -> bool {
@@ -86,8 +120,8 @@ async fn steps_of_the_clock_change_nothing() -> Result<()> {
     let leases: Api<Lease> = Api::namespaced(site.client.clone(), site.namespace);
     let begin = Instant::now();
     for (number, days) in [1, -2, 400, 0].into_iter().enumerate() {
-        fs::write(&leader.step, (days * DAY).to_string())?;
-        fs::write(&follower.step, (-days * DAY).to_string())?;
+        leader.clock.set(days)?;
+        follower.clock.set(-days)?;
         let expected = Timestamp::now().as_second() + days * DAY;
         let (ready, failing) = (format!("a-{number}"), format!("failing-{number}"));
         let before = leader.failures().await?;

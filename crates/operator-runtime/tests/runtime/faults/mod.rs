@@ -5,7 +5,7 @@ mod a_minute;
 mod answers;
 pub mod api_server;
 mod bad_input;
-mod clock;
+pub mod clock;
 mod clusters;
 mod connections;
 mod failures;

@@ -6,6 +6,7 @@
 
 pub(crate) mod audit;
 pub(crate) mod plan;
+pub(crate) mod process;
 pub(crate) mod proxy;
 mod replica;
 mod reviews;

@@ -10,6 +10,28 @@ pub struct Timing {
     pub retry: Duration,
 }
 
+impl Timing {
+    /// The times in the same proportion.
+    pub fn with_lease(self, lease: Duration) -> Self {
+        let factor = lease.as_secs_f64() / self.lease.as_secs_f64();
+        Self {
+            lease,
+            renew: self.renew.mul_f64(factor),
+            retry: self.retry.mul_f64(factor),
+        }
+    }
+
+    /// Flags of an operator with these times.
+    pub fn flags(&self) -> String {
+        format!(
+            "--leader-elect-lease-duration={}ms --leader-elect-renew-deadline={}ms --leader-elect-retry-period={}ms",
+            self.lease.as_millis(),
+            self.renew.as_millis(),
+            self.retry.as_millis(),
+        )
+    }
+}
+
 pub const DEFAULT: Timing = Timing {
     lease: Duration::from_secs(15),
     renew: Duration::from_secs(10),

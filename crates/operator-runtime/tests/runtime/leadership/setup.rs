@@ -1,6 +1,11 @@
 //! The cluster setup of a schedule: a namespace, objects, users, and their roles.
 
-use std::{fmt::Debug, fs, net::SocketAddr, path::Path};
+use std::{
+    fmt::Debug,
+    fs,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context, Result, ensure};
 use k8s_openapi::api::{
@@ -114,6 +119,26 @@ pub fn role(lease: &str, shards: bool) -> Result<Value> {
     Ok(serde_saphyr::from_str(&role.replace(NAME, lease))?)
 }
 
+/// A kubeconfig of a new user, and the proxy that it goes through, which nobody else uses.
+pub async fn connect(cluster: &Cluster, namespace: &str, name: &str) -> Result<(PathBuf, Proxy)> {
+    let accounts: Api<ServiceAccount> = Api::namespaced(cluster.client()?, namespace);
+    apply(&accounts, json!({"metadata": {"name": name}})).await?;
+    let request = TokenRequest::default();
+    let request = accounts
+        .create_token_request(name, &PostParams::default(), &request)
+        .await?;
+    let token = request.status.and_then(|status| status.token);
+
+    let control_plane = cluster.control_plane();
+    let url = control_plane.url();
+    let proxy = Proxy::start(url.trim_start_matches("https://").to_owned()).await?;
+    let kubeconfig = control_plane.kubeconfig_for(name, &token.context("no token")?)?;
+    let text = fs::read_to_string(&kubeconfig)?;
+    let proxied = format!("https://127.0.0.1:{}", proxy.port);
+    fs::write(&kubeconfig, text.replace(&url, &proxied))?;
+    Ok((kubeconfig, proxy))
+}
+
 /// Starts a replica as a user of its own, behind a proxy of its own.
 async fn replica(
     cluster: &Cluster,
@@ -121,41 +146,21 @@ async fn replica(
     name: String,
     schedule: &Schedule,
 ) -> Result<Replica> {
-    let timing = schedule.timing;
-    let accounts: Api<ServiceAccount> = Api::namespaced(cluster.client()?, namespace);
-    apply(&accounts, json!({"metadata": {"name": name}})).await?;
-    let request = TokenRequest::default();
-    let request = accounts
-        .create_token_request(&name, &PostParams::default(), &request)
-        .await?;
-    let token = request.status.and_then(|status| status.token);
-
-    let control_plane = cluster.control_plane();
-    let url = control_plane.url();
-    let proxy = Proxy::start(url.trim_start_matches("https://").to_owned()).await?;
-    let kubeconfig = control_plane.kubeconfig_for(&name, &token.context("no token")?)?;
-    let text = fs::read_to_string(&kubeconfig)?;
-    let proxied = format!("https://127.0.0.1:{}", proxy.port);
-    fs::write(&kubeconfig, text.replace(&url, &proxied))?;
-
+    let (kubeconfig, proxy) = connect(cluster, namespace, &name).await?;
     let webhook = Endpoint::new(&kubeconfig.with_extension("webhook"))?;
     let health = SocketAddr::from(([127, 0, 0, 1], free_port()?));
     let flags = format!(
         "--kubeconfig={} --watch-namespace={namespace} --health-probe-bind-address={health} \
          --log-format=text --leader-elect --leader-elect-resource-namespace={namespace} \
-         --leader-elect-resource-name={LEASE} \
-         --leader-elect-lease-duration={}ms --leader-elect-renew-deadline={}ms \
-         --leader-elect-retry-period={}ms {}",
+         --leader-elect-resource-name={LEASE} {} {}",
         kubeconfig.display(),
-        timing.lease.as_millis(),
-        timing.renew.as_millis(),
-        timing.retry.as_millis(),
+        schedule.timing.flags(),
         webhook.flags.join(" "),
     );
     let directory = kubeconfig.parent().unwrap_or(Path::new("."));
     let log = directory.join(format!("{name}.log"));
     let asker = Asker::begin(webhook, health);
-    Replica::new(name, proxy, asker, flags, schedule.kube, log)
+    Replica::new(name, proxy, asker, &flags, schedule.kube, log)
 }
 
 pub async fn apply<K>(api: &Api<K>, object: Value) -> Result<()>

@@ -21,10 +21,10 @@ use operator_runtime::{
 use serde_json::json;
 
 use crate::{
-    leadership::plan::{SHORT, Timing},
+    leadership::plan::{DEFAULT, SHORT, Timing},
     widget::Widget,
 };
-use schedule::{Fault, Schedule};
+use schedule::{Fault, OBJECTS, Schedule};
 
 const OPTIONS: ManagerOptions = ManagerOptions {
     name: "shards.example.com",
@@ -40,16 +40,29 @@ struct Args {
 /// The time between two writes of an object.
 const PAUSE: Duration = Duration::from_millis(200);
 
+/// The size of an object whose reconcile ends with its first write that is refused; and that of one that panics then.
+const ENDLESS: i32 = 1;
+const PANICS: i32 = 2;
+
+/// The reason in the log of a panic.
+const PANIC: &str = "reason=\"Panic\"";
+
 async fn reconcile(widget: Arc<Widget>, client: Arc<Client>) -> kube::Result<Action> {
     let namespace = widget.namespace().unwrap_or_default();
     let api: Api<Widget> = Api::namespaced((*client).clone(), &namespace);
-    tokio::time::sleep(Duration::from_millis(5)).await;
-    let now = k8s_openapi::jiff::Timestamp::now().to_string();
-    let patch = json!({"metadata": {"annotations": {"changed": now}}});
-    let params = PatchParams::default();
-    api.patch(&widget.name_any(), &params, &Patch::Merge(patch))
-        .await?;
-    Ok(Action::requeue(PAUSE))
+    loop {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        let now = k8s_openapi::jiff::Timestamp::now().to_string();
+        let patch = Patch::Merge(json!({"metadata": {"annotations": {"changed": now}}}));
+        let params = PatchParams::default();
+        let written = api.patch(&widget.name_any(), &params, &patch).await;
+        match (widget.spec.size, written) {
+            (PANICS, Err(error)) => panic!("{error}"),
+            (_, Err(error)) => return Err(error),
+            (ENDLESS | PANICS, Ok(_)) => tokio::time::sleep(PAUSE).await,
+            (_, Ok(_)) => return Ok(Action::requeue(PAUSE)),
+        }
+    }
 }
 
 /// The operator. The test runs this binary again, with its flags in the environment.
@@ -64,7 +77,7 @@ fn operator() {
         let manager = Manager::new(&OPTIONS, args.manager).await?;
         let mut controllers = Controllers::default();
         let controller = Controller::new("widgets", reconcile).sharded(ShardKey::uid());
-        controllers.add(controller.concurrency(8));
+        controllers.add(controller.concurrency(OBJECTS));
         let client = manager.client();
         manager.controllers(controllers, client).run().await
     });
@@ -83,13 +96,33 @@ fn longest_rest(alone: Duration) -> Duration {
     }
 }
 
-/// Replicas come and go, one by one, and no object rests.
+/// A number in the environment.
+fn number(name: &str) -> Result<Option<f64>> {
+    let text = env::var(name).ok();
+    let number = text.map(|text| text.parse()).transpose();
+    number.with_context(|| format!("{name} is no number"))
+}
+
+/// The replicas of a test, at most.
+fn replicas() -> Result<usize> {
+    let replicas = number("CHAOS_REPLICAS")?.unwrap_or(3.0) as usize;
+    ensure!(replicas > 1, "CHAOS_REPLICAS is less than 2");
+    Ok(replicas)
+}
+
+/// Replicas come and go, one by one, and no object rests. All slots
+/// move to the first one; and then, from N to N + 1 or back, one in N + 1.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_rolling_update_lets_no_object_rest() -> Result<()> {
     use Fault::*;
-    let faults = [Start, Start, Terminate, Start, Terminate, Terminate];
-    let outcome = schedule::run(Schedule::new(1, SHORT, 1, &faults)).await?;
+    let most = replicas()?;
+    let (up, down) = (vec![Start; most - 1], vec![Terminate; most - 1]);
+    let faults = [up, vec![Terminate, Start], down].concat();
+    let outcome = schedule::run(Schedule::new(1, SHORT, (1, most), faults)).await?;
     println!("{outcome:#?}");
+    let once: usize = (2..=most).map(|replicas| 64usize.div_ceil(replicas)).sum();
+    let moves = 64 + 2 * (once + 64usize.div_ceil(most));
+    ensure!(outcome.verdict.moves <= moves, "{moves}: {outcome:#?}");
     outcome.check(longest_rest(Duration::from_secs(3)))?;
     let has_told = |text: &str| outcome.told.iter().any(|told| told.contains(text));
     for text in [
@@ -100,9 +133,26 @@ async fn a_rolling_update_lets_no_object_rest() -> Result<()> {
         ensure!(has_told(text), "{text}: {outcome:#?}");
     }
     // One for each owner that gives slots, and not one for each slot.
-    ensure!(outcome.told.len() < 20, "{outcome:#?}");
+    ensure!(
+        outcome.told.len() < outcome.verdict.moves / 4,
+        "{outcome:#?}"
+    );
     let is_ready = |text: &String| text.contains("[+]shards ok\n");
     ensure!(outcome.readiness.iter().all(is_ready), "{outcome:#?}");
+    ensure!(outcome.errors.is_empty(), "{outcome:#?}");
+    Ok(())
+}
+
+/// A reconcile that runs for longer than a slot waits for it is given up, which is no error; its panic is one.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_reconcile_that_has_lost_its_slot_is_given_up() -> Result<()> {
+    let mut schedule = Schedule::new(2, SHORT, (1, 2), vec![Fault::Start]);
+    schedule.sizes = &[ENDLESS, PANICS];
+    schedule.until = &["given up: the object has another owner", PANIC];
+    let outcome = schedule::run(schedule).await?;
+    ensure!(outcome.verdict.foreign.is_empty(), "{outcome:#?}");
+    let is_panic = |error: &String| error.contains(PANIC) || error.contains("panic: ");
+    ensure!(outcome.errors.iter().all(is_panic), "{outcome:#?}");
     Ok(())
 }
 
@@ -110,17 +160,16 @@ async fn a_rolling_update_lets_no_object_rest() -> Result<()> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn chaos() -> Result<()> {
     use Fault::*;
-    let number = |name| -> Result<Option<f64>> {
-        let text = env::var(name).ok();
-        let number = text.map(|text| text.parse()).transpose();
-        number.with_context(|| format!("{name} is no number"))
-    };
     let minutes = number("CHAOS_MINUTES")?.unwrap_or_default();
-    let replicas = number("CHAOS_REPLICAS")?.unwrap_or(3.0);
+    let timing = match number("CHAOS_LEASE")? {
+        None => SHORT,
+        Some(seconds) => DEFAULT.with_lease(Duration::from_secs_f64(seconds)),
+    };
+    let replicas = replicas()?;
     let seed =
         number("CHAOS_SEED")?.map_or_else(|| fastrand::u64(1000..10_000), |seed| seed as u64);
-    let faults = [Kill, Pause, Partition, Terminate, KillLeader];
-    let mut schedule = Schedule::new(seed, SHORT, replicas as usize, &faults);
+    let faults = vec![Kill, Pause, Step, Partition, Terminate, KillLeader];
+    let mut schedule = Schedule::new(seed, timing, (replicas, replicas + 2), faults);
     schedule.time = Duration::from_secs(60).mul_f64(minutes);
     let outcome = schedule::run(schedule).await?;
     println!("{outcome:#?}");

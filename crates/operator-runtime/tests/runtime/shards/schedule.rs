@@ -53,27 +53,36 @@ pub enum Fault {
     HalfOpen,
     /// A replica's connections are reset, again and again.
     Reset,
+    /// A replica's wall clock jumps by days.
+    Step,
     /// The API server crashes, and is restarted.
     Restart,
 }
 
 use Fault::*;
 
-const FAULTS: [Fault; 11] = [
-    Start, Terminate, Kill, KillLeader, Pause, Partition, Flicker, Delay, HalfOpen, Reset, Restart,
+const FAULTS: [Fault; 12] = [
+    Start, Terminate, Kill, KillLeader, Pause, Partition, Flicker, Delay, HalfOpen, Reset, Step,
+    Restart,
 ];
 
 /// The objects of a schedule.
-const OBJECTS: usize = 40;
+pub const OBJECTS: u16 = 40;
 
 #[derive(Clone, Debug)]
 pub struct Schedule {
     pub seed: u64,
     pub timing: Timing,
+    /// The replicas at the start, and the most of them.
     pub replicas: usize,
+    pub most: usize,
     pub faults: Vec<Fault>,
     /// The duration of random faults.
     pub time: Duration,
+    /// The sizes of the objects, in turns.
+    pub sizes: &'static [i32],
+    /// What the logs contain before the end.
+    pub until: &'static [&'static str],
 }
 
 #[derive(Debug)]
@@ -89,16 +98,22 @@ pub struct Outcome {
     pub told: Vec<String>,
     /// What the replicas at the end say of their readiness.
     pub readiness: Vec<String>,
+    /// The errors in all logs.
+    pub errors: Vec<String>,
 }
 
 impl Schedule {
-    pub fn new(seed: u64, timing: Timing, replicas: usize, faults: &[Fault]) -> Self {
+    pub fn new(seed: u64, timing: Timing, replicas: (usize, usize), faults: Vec<Fault>) -> Self {
+        let (replicas, most) = replicas;
         Self {
             seed,
             timing,
             replicas,
-            faults: faults.to_vec(),
+            most,
+            faults,
             time: Duration::ZERO,
+            sizes: &[0],
+            until: &[],
         }
     }
 }
@@ -113,7 +128,7 @@ impl Outcome {
             ..
         } = &self.verdict;
         ensure!(foreign.is_empty(), "{self:#?}");
-        ensure!(*writes > OBJECTS * 10, "{self:#?}");
+        ensure!(*writes > usize::from(OBJECTS) * 10, "{self:#?}");
         ensure!(*longest_rest < most, "{self:#?}");
         ensure!(self.owners == self.replicas, "{self:#?}");
         ensure!(self.longest_stop < Duration::from_secs(25), "{self:#?}");
@@ -132,6 +147,8 @@ struct Run {
     replicas: Vec<Replica>,
     started: usize,
     stops: Vec<Duration>,
+    /// Of replicas that have ended for ever.
+    ended: String,
     outages: Vec<(Timestamp, Timestamp)>,
 }
 
@@ -159,18 +176,17 @@ pub async fn run(mut schedule: Schedule) -> Result<Outcome> {
         replicas: Vec::new(),
         started: 0,
         stops: Vec::new(),
+        ended: String::new(),
         outages: Vec::new(),
     };
-    run.set_up().await?;
+    run.set_up(schedule.sizes).await?;
     let result = run.all(&mut schedule).await;
-    let logs = || {
-        let log = |replica: &Replica| format!("--- {}\n{}", replica.name, replica.log());
-        run.replicas.iter().map(log).collect::<String>()
-    };
+    let logs = run.logs();
     if std::env::var_os("CHAOS_LOGS").is_some() {
-        println!("{}", logs());
+        println!("{logs}");
     }
-    result.with_context(|| format!("{schedule:?}\n{}", logs()))?;
+    result.with_context(|| format!("{schedule:?}\n{logs}"))?;
+    let errors = logs.lines().filter(|line| line.contains(" ERROR "));
     let (told, readiness) = (run.told().await?, run.readiness().await?);
     Ok(Outcome {
         schedule,
@@ -180,11 +196,12 @@ pub async fn run(mut schedule: Schedule) -> Result<Outcome> {
         owners: judge::last_owners(&run.log, &namespace)?.len(),
         told,
         readiness,
+        errors: errors.map(str::to_owned).collect(),
     })
 }
 
 impl Run {
-    async fn set_up(&self) -> Result<()> {
+    async fn set_up(&self, sizes: &[i32]) -> Result<()> {
         let (client, namespace) = (self.client.clone(), self.namespace.as_str());
         let metadata = json!({"metadata": {"name": namespace}});
         setup::apply::<Namespace>(&Api::all(client.clone()), metadata).await?;
@@ -202,8 +219,9 @@ impl Run {
         setup::apply::<Role>(&Api::namespaced(client.clone(), namespace), role).await?;
         setup::apply::<RoleBinding>(&Api::namespaced(client.clone(), namespace), binding).await?;
         let widgets: Api<Widget> = Api::namespaced(client, namespace);
-        for number in 0..OBJECTS {
-            let widget = json!({"metadata": {"name": format!("w{number}")}, "spec": {}});
+        for (number, size) in (0..OBJECTS).zip(sizes.iter().cycle()) {
+            let widget =
+                json!({"metadata": {"name": format!("w{number}")}, "spec": {"size": size}});
             setup::apply(&widgets, widget).await?;
         }
         Ok(())
@@ -250,10 +268,25 @@ impl Run {
             self.settle().await?;
             let pause = self.random.f64();
             self.watch(Duration::from_secs(1).mul_f64(pause)).await?;
-            self.fault(fault, schedule.replicas).await?;
+            self.fault(fault, schedule).await?;
         }
         self.settle().await?;
+        let begin = Instant::now();
+        let mut missing = schedule.until.to_vec();
+        while !missing.is_empty() {
+            ensure!(begin.elapsed() < Duration::from_secs(60), "no {missing:?}");
+            self.watch(Duration::from_millis(200)).await?;
+            let logs = self.logs();
+            missing.retain(|text| !logs.contains(text));
+        }
         self.watch(Duration::from_secs(1)).await
+    }
+
+    /// The logs of all replicas.
+    fn logs(&self) -> String {
+        let log = |replica: &Replica| format!("--- {}\n{}", replica.name, replica.log());
+        let logs = self.replicas.iter().map(log);
+        [self.ended.clone()].into_iter().chain(logs).collect()
     }
 
     async fn start(&mut self) -> Result<()> {
@@ -264,7 +297,7 @@ impl Run {
         Ok(())
     }
 
-    async fn fault(&mut self, fault: Fault, most: usize) -> Result<()> {
+    async fn fault(&mut self, fault: Fault, schedule: &Schedule) -> Result<()> {
         let (lease, fraction) = (self.timing.lease, self.random.f64());
         let works = Network::Works(Duration::ZERO);
         let victim = match fault {
@@ -272,13 +305,14 @@ impl Run {
             _ => self.random.usize(..self.replicas.len()),
         };
         match fault {
-            Start if self.replicas.len() <= most + 1 => {
+            Start if self.replicas.len() < schedule.most => {
                 self.start().await?;
             }
             // One replica alone cannot be replaced.
-            Terminate if self.replicas.len() > 2.min(most) => {
+            Terminate if self.replicas.len() > 2.min(schedule.replicas) => {
                 let mut replica = self.replicas.remove(victim);
                 self.stops.push(replica.stop().await?);
+                self.ended.push_str(&replica.log());
             }
             Start | Terminate => {}
             Kill | KillLeader => {
@@ -315,6 +349,11 @@ impl Run {
                 let replica = &self.replicas[victim];
                 replica.proxy.set(works);
                 replica.proxy.reset();
+            }
+            Step => {
+                let days = [-400, -1, 0, 1, 400][self.random.usize(..5)];
+                self.replicas[victim].clock.set(days)?;
+                self.watch(lease.mul_f64(1.2)).await?;
             }
             Restart => {
                 let begin = Timestamp::now();
