@@ -9,16 +9,16 @@ use ansible_api::Entry;
 use heck::ToUpperCamelCase as _;
 
 use self::source::Source;
-use super::{copy, import_api};
+use super::{copy, create_api, import_api};
 use crate::{
     advice::{Advice, NextStep, Script},
-    arguments::{external, type_of::type_of},
+    arguments::type_of::type_of,
     cli::{Api, TypeFlags},
     engine::{Request, Workspace, next},
     error::{Failure, Result},
     name::{AnsiblePath, Kind, kubernetes},
     plan::NamedFiles,
-    project::{CreateApi, Fields, Gvk},
+    project::CreateApi,
     prompt::Prompt,
     template,
     tree::RelPath,
@@ -54,7 +54,10 @@ pub fn run(
         false => playbook,
     };
     let sources: Vec<Source> = playbook.into_iter().chain(role).collect();
-    let create = create(api, gvk, &sources[0])?;
+    let create = CreateApi {
+        ansible: Some(sources[0].path.clone()),
+        ..create_api::of_flags(api, gvk)?
+    };
     let key = create.key_in(before)?;
     let there = before.resource(&key);
     let is_update = there.is_some_and(|it| it.ansible == create.ansible);
@@ -134,30 +137,6 @@ fn named(api: &Api, sources: [&Option<Source>; 2]) -> TypeFlags {
         of.version = of.version.or(Some("v1alpha1".to_owned()));
     }
     of
-}
-
-fn create(api: &Api, gvk: Gvk, runs: &Source) -> Result<CreateApi> {
-    let short_names = api.short_name.iter().map(|text| text.parse());
-    let external = external::external(&api.crate_type)?;
-    Ok(CreateApi {
-        gvk,
-        plural: api.plural.as_deref().map(str::parse).transpose()?,
-        namespaced: api.namespaced,
-        short_names: short_names.collect::<Result<_, _>>()?,
-        fields: Fields::default(),
-        chart: None,
-        helm_storage: false,
-        ansible: Some(runs.path.clone()),
-        domain: None,
-        // A type of another project is not defined here.
-        resource: api.resource.unwrap_or(external.is_none()),
-        external,
-        controller: true,
-        controller_name: None,
-        finalizer: None,
-        image: None,
-        force: api.force,
-    })
 }
 
 /// Remarks about permissions that do not follow from the tasks of the first source, as the project will have them.

@@ -7,7 +7,7 @@ use crate::{
     cli::{Api, TypeFlags},
     engine::{Request, Workspace, next},
     error::Result,
-    project::{CreateApi, Fields, Key, Project},
+    project::{CreateApi, Fields, Gvk, Key, Project},
     prompt::Prompt,
     template,
 };
@@ -75,11 +75,9 @@ fn create(project: &Project, api: &Api, prompt: Prompt<'_>) -> Result<CreateApi>
         false => prompt.yes(flag, question, given, default),
     };
     let name = api.controller_name.as_deref();
-    let short_names = api.short_name.iter().map(|text| text.parse());
-    let external = external::external(&api.crate_type)?;
-    // A type of another project is not defined here.
-    let resource = api.resource.or(external.is_some().then_some(false));
-    let resource = yes("--resource", "Define the type?", resource, true)?;
+    let create = of_flags(api, gvk)?;
+    let given = api.resource.or(create.external.as_ref().map(|_| false));
+    let resource = yes("--resource", "Define the type?", given, true)?;
     // The controller of a kind uses the hub, so a new version needs none of its own.
     let add = api.from_version.is_none();
     let mut fields = Fields {
@@ -91,22 +89,29 @@ fn create(project: &Project, api: &Api, prompt: Prompt<'_>) -> Result<CreateApi>
     }
     let controller = yes("--controller", "Add a controller?", api.controller, add)?;
     Ok(CreateApi {
-        gvk,
-        plural: api.plural.as_deref().map(str::parse).transpose()?,
-        namespaced: api.namespaced,
         resource,
-        external,
         controller,
         controller_name: name.map(str::parse).transpose()?,
         finalizer: api.finalizer,
         image: api.image.parse()?,
-        short_names: short_names.collect::<Result<_, _>>()?,
         fields,
-        chart: None,
-        helm_storage: false,
-        ansible: None,
-        domain: None,
+        ..create
+    })
+}
+
+/// What the flags say of a kind, whatever its controller does.
+pub fn of_flags(api: &Api, gvk: Gvk) -> Result<CreateApi> {
+    let short_names = api.short_name.iter().map(|text| text.parse());
+    let external = external::external(&api.crate_type)?;
+    Ok(CreateApi {
+        plural: api.plural.as_deref().map(str::parse).transpose()?,
+        namespaced: api.namespaced,
+        short_names: short_names.collect::<Result<_, _>>()?,
+        // A type of another project is not defined here.
+        resource: api.resource.unwrap_or(external.is_none()),
+        external,
         force: api.force,
+        ..CreateApi::of(gvk)
     })
 }
 

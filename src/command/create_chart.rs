@@ -8,7 +8,7 @@ use heck::ToUpperCamelCase as _;
 use helm_render::{Options, chart::Chart, render, values::Table};
 
 use self::source::Source;
-use super::{copy, import_api};
+use super::{copy, create_api, import_api};
 use crate::{
     advice::{Advice, NextStep, Script},
     cli::Api,
@@ -16,7 +16,7 @@ use crate::{
     error::{Failure, Result},
     name::{ChartPath, Invalid, Kind},
     plan::NamedFiles,
-    project::{CreateApi, Fields, Gvk},
+    project::{CreateApi, Gvk},
     template,
     tree::RelPath,
 };
@@ -151,31 +151,18 @@ pub fn directory(source: &Source) -> Result<ChartPath> {
 
 fn create(api: &Api, chart: &Chart, path: &ChartPath) -> Result<CreateApi> {
     let of = &api.of;
-    let short_names = api.short_name.iter().map(|text| text.parse());
-    Ok(CreateApi {
-        gvk: Gvk {
-            group: of.group.as_deref().unwrap_or("charts").parse()?,
-            version: of.version.as_deref().unwrap_or("v1alpha1").parse()?,
-            kind: match &of.kind {
-                Some(kind) => kind.parse()?,
-                None => kind_of(chart)?,
-            },
+    let gvk = Gvk {
+        group: of.group.as_deref().unwrap_or("charts").parse()?,
+        version: of.version.as_deref().unwrap_or("v1alpha1").parse()?,
+        kind: match &of.kind {
+            Some(kind) => kind.parse()?,
+            None => kind_of(chart)?,
         },
-        plural: api.plural.as_deref().map(str::parse).transpose()?,
-        namespaced: api.namespaced,
-        short_names: short_names.collect::<Result<_, _>>()?,
-        fields: Fields::default(),
+    };
+    Ok(CreateApi {
         chart: Some(path.clone()),
         helm_storage: api.chart.helm_storage,
-        ansible: None,
-        domain: None,
-        resource: true,
-        external: None,
-        controller: true,
-        controller_name: None,
-        finalizer: None,
-        image: None,
-        force: api.force,
+        ..create_api::of_flags(api, gvk)?
     })
 }
 

@@ -35,7 +35,7 @@ use crate::{
     error::{Failure, Result},
     name::{AnsiblePath, ChartPath, Domain, Group, Plural, ShortName},
     plan::NamedFiles,
-    project::{CreateApi, Fields, Gvk, Project},
+    project::{CreateApi, Gvk, Project},
     template::{self, Former},
     tree::{RelPath, Tree},
 };
@@ -173,27 +173,18 @@ impl Takeover<'_> {
         let short: Vec<ShortName> = short.map(|it| it.parse()).collect::<Result<_, _>>()?;
         let plural = names.and_then(|names| names.plural.as_deref());
         let plural: Option<Plural> = plural.map(str::parse).transpose()?;
+        let gvk = Gvk {
+            group,
+            version: watch.version.parse()?,
+            kind: watch.kind.parse()?,
+        };
         Ok(CreateApi {
-            gvk: Gvk {
-                group,
-                version: watch.version.parse()?,
-                kind: watch.kind.parse()?,
-            },
             plural,
             namespaced: names.map(|names| names.namespaced),
             short_names: short,
-            fields: Fields::default(),
-            chart: None,
-            helm_storage: false,
-            ansible: None,
             domain: Some(domain),
             resource: !watch.is_foreign(),
-            external: None,
-            controller: true,
-            controller_name: None,
-            finalizer: None,
-            image: None,
-            force: false,
+            ..CreateApi::of(gvk)
         })
     }
 

@@ -7,28 +7,11 @@ pub fn create(flags: &str) -> CreateApi {
     let mut words = flags.split_whitespace();
     let mut next = || words.next();
     let (group, version, kind) = (next().unwrap(), next().unwrap(), next().unwrap());
-    let mut create = CreateApi {
-        gvk: Gvk {
-            group: group.trim_matches('-').parse().unwrap(),
-            version: version.parse().unwrap(),
-            kind: kind.parse().unwrap(),
-        },
-        plural: None,
-        namespaced: None,
-        resource: true,
-        controller: true,
-        controller_name: None,
-        finalizer: None,
-        short_names: Vec::new(),
-        fields: Fields::default(),
-        chart: None,
-        ansible: None,
-        helm_storage: false,
-        domain: None,
-        external: None,
-        image: None,
-        force: false,
-    };
+    let mut create = CreateApi::of(Gvk {
+        group: group.trim_matches('-').parse().unwrap(),
+        version: version.parse().unwrap(),
+        kind: kind.parse().unwrap(),
+    });
     let mut domain = "".parse().unwrap();
     for word in words {
         match word.split_once('=').unwrap_or((word, "true")) {

@@ -7,10 +7,11 @@ use std::{
     process::{Command, Stdio},
 };
 
+use operator_runtime::envtest::ControlPlane;
 use serde_json::{Value, json};
 
 use crate::{
-    project::{control_plane::ControlPlane, succeed},
+    project::succeed,
     session::repository,
 };
 

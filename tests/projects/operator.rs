@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use project::control_plane::ControlPlane;
+use operator_runtime::envtest::ControlPlane;
 use project::{cache, cargo, control_plane, place, place_of_projects, succeed};
 use session::{shell, tree};
 use tempfile::TempDir;

@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use project::control_plane::{ControlPlane, free_port};
+use operator_runtime::envtest::{ControlPlane, free_port};
 use project::{Tree, cache, cargo, control_plane, place, place_of_projects, succeed};
 use serde::Deserialize as _;
 use serde_json::Value;

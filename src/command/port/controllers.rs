@@ -7,7 +7,7 @@ use crate::{
     advice::{Flag, NextStep, Script},
     command::checklist::{Item, Title},
     error::Failure,
-    project::{CreateApi, Fields, Key},
+    project::{CreateApi, Key},
     template,
 };
 
@@ -40,22 +40,9 @@ impl Port<'_> {
         let created = name.map(str::parse).transpose().map_err(Failure::from);
         let created = created.and_then(|controller_name| {
             let create = CreateApi {
-                gvk: key.gvk(),
-                plural: None,
-                namespaced: None,
-                short_names: Vec::new(),
-                fields: Fields::default(),
-                chart: None,
-                ansible: None,
-                helm_storage: false,
-                domain: None,
                 resource: false,
-                external: None,
-                controller: true,
                 controller_name,
-                finalizer: None,
-                image: None,
-                force: false,
+                ..CreateApi::of(key.gvk())
             };
             let project = self.project.create_api(&create)?;
             let key = create.key_in(&project)?;

@@ -315,6 +315,28 @@ fn beside_image(field: &str) -> Failure {
 }
 
 impl CreateApi {
+    /// The command with no flags but those of the type: an API with its default controller.
+    pub fn of(gvk: Gvk) -> Self {
+        Self {
+            gvk,
+            plural: None,
+            namespaced: None,
+            short_names: Vec::new(),
+            fields: Fields::default(),
+            chart: None,
+            helm_storage: false,
+            ansible: None,
+            domain: None,
+            resource: true,
+            external: None,
+            controller: true,
+            controller_name: None,
+            finalizer: None,
+            image: None,
+            force: false,
+        }
+    }
+
     /// Refuses flags that contradict each other.
     fn check(&self) -> Result<()> {
         let of_controller = [

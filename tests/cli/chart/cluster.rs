@@ -1,12 +1,8 @@
 //! A release in a real API server: install, upgrade, rollback, uninstall.
 
-#[path = "../../../crates/operator-runtime/src/envtest/control_plane/mod.rs"]
-#[allow(dead_code, reason = "the tests of projects use the rest")]
-mod control_plane;
-
 use std::{env, fs, io::Write as _, process::Stdio, rc::Rc};
 
-use control_plane::ControlPlane;
+use operator_runtime::envtest::ControlPlane;
 use serde_json::{Value, json};
 
 use super::{Chart, OTHERS, PROJECTS, succeed};

@@ -2,9 +2,10 @@
 
 use std::{fs, path::Path};
 
+use operator_runtime::envtest::ControlPlane;
 use tempfile::TempDir;
 
-use super::{control_plane::ControlPlane, succeed};
+use super::succeed;
 
 const NO_CONVERSION: &str =
     r#"[{"op":"add","path":"/spec/conversion","value":{"strategy":"None"}}]"#;

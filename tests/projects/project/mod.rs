@@ -14,11 +14,9 @@ use tempfile::TempDir;
 
 use crate::session::{repository, shell, tree};
 
-#[path = "../../../crates/operator-runtime/src/envtest/control_plane/mod.rs"]
-pub mod control_plane;
 pub mod manifests;
 
-use control_plane::{ControlPlane, Options};
+use operator_runtime::envtest::{ControlPlane, Options};
 
 pub type Tree = BTreeMap<String, Vec<u8>>;
 

@@ -8,11 +8,9 @@ use std::{
     process::{Command, Stdio},
 };
 
-use crate::project::{
-    cache,
-    control_plane::{ControlPlane, Options},
-    succeed,
-};
+use operator_runtime::envtest::{ControlPlane, Options};
+
+use crate::project::{cache, succeed};
 
 use super::audit::{Log, POLICY, Tokens, Who};
 

@@ -335,7 +335,7 @@ async fn a_run_of_an_operator_that_does_not_lead_writes_nothing() -> Result<()> 
         panic!("{refused:?}");
     };
     ensure!(
-        status.code == 403 && status.message.contains("leader"),
+        status.code == 403 && status.message.contains(&NotLeading.to_string()),
         "{status:?}"
     );
     Ok(())
