@@ -10,10 +10,7 @@ use std::{
 use operator_runtime::envtest::ControlPlane;
 use serde_json::{Value, json};
 
-use crate::{
-    project::succeed,
-    session::repository,
-};
+use crate::{project::succeed, session::repository};
 
 const OURS: &str = "config/crd/bases/storage.example.com_backups.yaml";
 
