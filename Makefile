@@ -256,6 +256,7 @@ bench-features: ## Measure the compile time of each feature of operator-runtime
 .PHONY: snapshots
 snapshots: ## Accept the current output and files of the tool as snapshots
 	BLESS=1 $(CARGO) test --test cli -- snapshots:: modules::rooms
+	BLESS=1 $(CARGO) test --test cli -- reference::
 
 .PHONY: release-dry-run
 release-dry-run: package ## Make a release for this machine in dist/, without publishing it, and list what is in it

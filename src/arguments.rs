@@ -2,6 +2,7 @@
 
 pub mod external;
 pub mod fields;
+pub mod kind;
 pub mod plugins;
 pub mod runtime;
 pub mod type_of;

@@ -9,10 +9,10 @@ use ansible_api::Entry;
 use heck::ToUpperCamelCase as _;
 
 use self::source::Source;
-use super::{copy, create_api, import_api};
+use super::{copy, import_api};
 use crate::{
     advice::{Advice, NextStep, Script},
-    arguments::type_of::type_of,
+    arguments::{kind, type_of::type_of},
     cli::{Api, TypeFlags},
     engine::{Request, Workspace, next},
     error::{Failure, Result},
@@ -56,7 +56,7 @@ pub fn run(
     let sources: Vec<Source> = playbook.into_iter().chain(role).collect();
     let create = CreateApi {
         ansible: Some(sources[0].path.clone()),
-        ..create_api::of_flags(api, gvk)?
+        ..kind::of_flags(api, gvk)?
     };
     let key = create.key_in(before)?;
     let there = before.resource(&key);

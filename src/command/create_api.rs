@@ -3,11 +3,11 @@
 use super::{create_ansible, create_chart, create_version, import_api};
 use crate::{
     advice::NextStep,
-    arguments::{external, fields, type_of::type_of},
+    arguments::{fields, kind, type_of::type_of},
     cli::{Api, TypeFlags},
     engine::{Request, Workspace, next},
     error::Result,
-    project::{CreateApi, Fields, Gvk, Key, Project},
+    project::{CreateApi, Fields, Key, Project},
     prompt::Prompt,
     template,
 };
@@ -75,7 +75,7 @@ fn create(project: &Project, api: &Api, prompt: Prompt<'_>) -> Result<CreateApi>
         false => prompt.yes(flag, question, given, default),
     };
     let name = api.controller_name.as_deref();
-    let create = of_flags(api, gvk)?;
+    let create = kind::of_flags(api, gvk)?;
     let given = api.resource.or(create.external.as_ref().map(|_| false));
     let resource = yes("--resource", "Define the type?", given, true)?;
     // The controller of a kind uses the hub, so a new version needs none of its own.
@@ -96,22 +96,6 @@ fn create(project: &Project, api: &Api, prompt: Prompt<'_>) -> Result<CreateApi>
         image: api.image.parse()?,
         fields,
         ..create
-    })
-}
-
-/// What the flags say of a kind, whatever its controller does.
-pub fn of_flags(api: &Api, gvk: Gvk) -> Result<CreateApi> {
-    let short_names = api.short_name.iter().map(|text| text.parse());
-    let external = external::external(&api.crate_type)?;
-    Ok(CreateApi {
-        plural: api.plural.as_deref().map(str::parse).transpose()?,
-        namespaced: api.namespaced,
-        short_names: short_names.collect::<Result<_, _>>()?,
-        // A type of another project is not defined here.
-        resource: api.resource.unwrap_or(external.is_none()),
-        external,
-        force: api.force,
-        ..CreateApi::of(gvk)
     })
 }
 

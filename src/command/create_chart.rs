@@ -8,9 +8,10 @@ use heck::ToUpperCamelCase as _;
 use helm_render::{Options, chart::Chart, render, values::Table};
 
 use self::source::Source;
-use super::{copy, create_api, import_api};
+use super::{copy, import_api};
 use crate::{
     advice::{Advice, NextStep, Script},
+    arguments::kind,
     cli::Api,
     engine::{Request, Workspace, next},
     error::{Failure, Result},
@@ -162,7 +163,7 @@ fn create(api: &Api, chart: &Chart, path: &ChartPath) -> Result<CreateApi> {
     Ok(CreateApi {
         chart: Some(path.clone()),
         helm_storage: api.chart.helm_storage,
-        ..create_api::of_flags(api, gvk)?
+        ..kind::of_flags(api, gvk)?
     })
 }
 
